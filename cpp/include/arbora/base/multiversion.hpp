@@ -1,0 +1,20 @@
+// Compiler attributes, in one place.
+//
+// ARBORA_MULTIVERSION compiles a function once per instruction set and lets the loader choose, so
+// that the portable build that pip makes still uses wide vectors. The functions it marks are thin
+// shells around ARBORA_INLINE templates, because only what is inlined is compiled again.
+#pragma once
+
+#if defined(__GNUC__) || defined(__clang__)
+#define ARBORA_INLINE inline __attribute__((always_inline))
+#else
+#define ARBORA_INLINE inline
+#endif
+
+// The resolver behind target_clones runs before a sanitizer's own start-up, hence the exception.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(ARBORA_SANITIZE)
+#define ARBORA_MULTIVERSION __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define ARBORA_MULTIVERSION
+#endif

@@ -1,0 +1,110 @@
+// Four doubles at a time: the vector that the plain-number kernels work in.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "arbora/base/multiversion.hpp"
+#include "arbora/base/types.hpp"
+
+namespace arbora {
+
+inline constexpr Index kPackWidth = 4;
+
+#if defined(__GNUC__) || defined(__clang__)
+
+using Pack = double __attribute__((vector_size(32)));
+using PackBits = std::int64_t __attribute__((vector_size(32)));
+
+ARBORA_INLINE Pack splat(double x) { return Pack{x, x, x, x}; }
+ARBORA_INLINE Pack larger(Pack a, Pack b) { return a > b ? a : b; }
+ARBORA_INLINE Pack where_below(Pack x, Pack bound, Pack then, Pack otherwise) {
+  return x < bound ? then : otherwise;
+}
+// then where a beats b, or equals it with c < d; otherwise elsewhere.
+ARBORA_INLINE Pack where_better(Pack a, Pack b, Pack c, Pack d, Pack then, Pack otherwise) {
+  return ((a > b) | ((a == b) & (c < d))) ? then : otherwise;
+}
+ARBORA_INLINE Pack power_of_two(Pack shifted_exponent) {
+  PackBits bits;
+  std::memcpy(&bits, &shifted_exponent, sizeof bits);
+  bits = (bits + 1023) << 52;
+  Pack result;
+  std::memcpy(&result, &bits, sizeof result);
+  return result;
+}
+
+#else
+
+struct Pack {
+  double x[kPackWidth];
+  double operator[](Index i) const { return x[i]; }
+};
+
+template <class F>
+ARBORA_INLINE Pack lanewise(F f) {
+  return Pack{{f(0), f(1), f(2), f(3)}};
+}
+ARBORA_INLINE Pack splat(double x) { return Pack{{x, x, x, x}}; }
+ARBORA_INLINE Pack operator+(Pack a, Pack b) {
+  return lanewise([&](int i) { return a.x[i] + b.x[i]; });
+}
+ARBORA_INLINE Pack operator-(Pack a, Pack b) {
+  return lanewise([&](int i) { return a.x[i] - b.x[i]; });
+}
+ARBORA_INLINE Pack operator*(Pack a, Pack b) {
+  return lanewise([&](int i) { return a.x[i] * b.x[i]; });
+}
+ARBORA_INLINE Pack larger(Pack a, Pack b) {
+  return lanewise([&](int i) { return a.x[i] > b.x[i] ? a.x[i] : b.x[i]; });
+}
+ARBORA_INLINE Pack where_below(Pack x, Pack bound, Pack then, Pack otherwise) {
+  return lanewise([&](int i) { return x.x[i] < bound.x[i] ? then.x[i] : otherwise.x[i]; });
+}
+ARBORA_INLINE Pack where_better(Pack a, Pack b, Pack c, Pack d, Pack then, Pack otherwise) {
+  return lanewise([&](int i) {
+    const bool better = a.x[i] > b.x[i] || (a.x[i] == b.x[i] && c.x[i] < d.x[i]);
+    return better ? then.x[i] : otherwise.x[i];
+  });
+}
+ARBORA_INLINE Pack power_of_two(Pack shifted_exponent) {
+  return lanewise([&](int i) {
+    const auto bits = std::bit_cast<std::uint64_t>(shifted_exponent.x[i]);
+    return std::bit_cast<double>((bits + 1023) << 52);
+  });
+}
+
+#endif
+
+ARBORA_INLINE Pack load_pack(const double* p) {
+  Pack v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+ARBORA_INLINE void store_pack(double* p, Pack v) { std::memcpy(p, &v, sizeof v); }
+ARBORA_INLINE Pack magnitude(Pack v) { return larger(v, splat(0.0) - v); }
+ARBORA_INLINE double sum_of(Pack v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+
+// exp(x) for x <= 0, within 2 ulp; exactly 0 below -708, where doubles lose their precision.
+// x = k ln 2 + r with |r| <= ln 2 / 2; the Taylor series of exp(r) to r^13 is off by 4e-18.
+ARBORA_INLINE Pack exp_nonpositive(Pack x) {
+  constexpr double kUnderflow = -708.0;
+  constexpr double kRoundToInteger = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds
+  const Pack inside = larger(x, splat(kUnderflow));       // also turns -inf into a number
+  const Pack shifted = inside * splat(1.4426950408889634) + splat(kRoundToInteger);
+  const Pack k = shifted - splat(kRoundToInteger);
+  const Pack r = (inside - k * splat(6.93147180369123816490e-01)) -  // high bits of ln 2: exact
+                 k * splat(1.90821492927058770002e-10);
+  constexpr double kInverseFactorials[] = {1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0,
+                                           1.0 / 3628800.0,    1.0 / 362880.0,    1.0 / 40320.0,
+                                           1.0 / 5040.0,       1.0 / 720.0,       1.0 / 120.0,
+                                           1.0 / 24.0,         1.0 / 6.0,         0.5,
+                                           1.0,                1.0};
+  Pack series = splat(kInverseFactorials[0]);
+  for (int i = 1; i < 14; ++i) series = series * r + splat(kInverseFactorials[i]);
+  return where_below(x, splat(kUnderflow), splat(0.0), series * power_of_two(shifted));
+}
+
+}  // namespace arbora

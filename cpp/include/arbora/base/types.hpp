@@ -1,0 +1,23 @@
+// The few words every other header uses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace arbora {
+
+using Index = std::int64_t;
+
+// How many modifiers the root symbol takes: exactly one, or at least one.
+enum class Root : int { single = 0, multi = 1 };
+
+// Which trees: all spanning trees, or those without crossing arcs.
+enum class Trees : int { nonprojective = 0, projective = 1 };
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// A forbidden arc; exact, never an approximation by a large negative number.
+inline constexpr double kForbidden = -kInfinity;
+
+}  // namespace arbora

@@ -1,0 +1,34 @@
+// Best trees, of both kinds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arbora/base/workspace.hpp"
+#include "arbora/tree/arc_scores.hpp"
+
+namespace arbora {
+
+// The best spanning tree in O(n^2): Tarjan's (1977) dense version of Chu-Liu/Edmonds, contraction
+// in a loop. Of equally good heads for a word it prefers the nearest, then the leftmost. Returns
+// false if there is no tree. heads[m - 1] is the head of word m.
+bool best_spanning_tree(ArcScores scores, Root root, std::int32_t* heads, Workspace& workspace);
+
+// The best projective tree in O(n^3) (Eisner 1996); of equally good splits, the leftmost.
+bool best_projective_tree(ArcScores scores, Root root, std::int32_t* heads, Workspace& workspace);
+
+inline bool best_tree(ArcScores scores, Trees trees, Root root, std::int32_t* heads,
+                      Workspace& workspace) {
+  return trees == Trees::projective ? best_projective_tree(scores, root, heads, workspace)
+                                    : best_spanning_tree(scores, root, heads, workspace);
+}
+
+// Sum of the scores of a tree's arcs, in word order.
+double score_of(ArcScores scores, const std::int32_t* heads);
+
+// For every allowed arc, the score of the best tree with it minus that of the best tree without it:
+// +inf for an arc that no tree can do without, -inf for an arc that no tree can have.
+void spanning_margins(ArcScores scores, Root root, double* margins, Workspace& workspace);
+void projective_margins(ArcScores scores, Root root, double* margins, Workspace& workspace);
+
+}  // namespace arbora

@@ -1,0 +1,46 @@
+// What both kinds of tree answer about their sums, in one vocabulary.
+#pragma once
+
+#include <cstdint>
+
+#include "arbora/base/workspace.hpp"
+#include "arbora/tree/arc_scores.hpp"
+
+namespace arbora {
+
+struct Sums {
+  double log_partition;  // log Z
+  double relative;       // log Z minus the sum of the column shifts
+};
+
+// Every function expects a feasible sentence. Answers are (n+1) x (n+1) like the scores, and exactly
+// 0 where an arc is forbidden. `column_shift` (n+1 numbers) receives the shifts that `relative`
+// refers to; `marginals` may be null.
+Sums spanning_sums(ArcScores scores, Root root, double* column_shift, double* marginals,
+                   Workspace& workspace);
+Sums projective_sums(ArcScores scores, Root root, double* column_shift, double* marginals,
+                     Workspace& workspace);
+
+// The Jacobian of the marginals, which is symmetric, times d_marginals.
+void spanning_vjp(ArcScores scores, Root root, const double* marginals, const double* d_marginals,
+                  double* d_scores, Workspace& workspace);
+void projective_vjp(ArcScores scores, Root root, const double* marginals,
+                    const double* d_marginals, double* d_scores, Workspace& workspace);
+
+// Exact, independent draws number first_draw, first_draw + 1, ...; heads is count x n, and draw i
+// depends on (seed, sentence, i) only.
+struct DrawKey {
+  std::uint64_t seed;
+  std::uint64_t sentence;
+};
+void spanning_sample(ArcScores scores, Root root, DrawKey key, Index count, std::int32_t* heads,
+                     Workspace& workspace);
+void projective_sample(ArcScores scores, Root root, DrawKey key, Index count, std::int32_t* heads,
+                       Workspace& workspace);
+
+// d_marginals minus its mean under each word's head distribution: adding a constant to a column
+// changes nothing, and small tangents lose nothing to cancellation.
+void centre_columns(ArcScores scores, const double* marginals, const double* d_marginals,
+                    double* centred);
+
+}  // namespace arbora

@@ -1,0 +1,33 @@
+// Is there a tree at all? A question about the graph of allowed arcs, answered before any sum, and
+// never from a zero or a tiny pivot.
+#pragma once
+
+#include <vector>
+
+#include "arbora/tree/arc_scores.hpp"
+
+namespace arbora {
+
+// Why a sentence has no tree, and the word that shows it.
+enum class Problem : int {
+  none = 0,
+  no_head = 1,         // the word has no allowed head
+  unreachable = 2,     // no path of allowed arcs leads from the root to the word
+  no_root = 3,         // no word may be attached to the root (single-root)
+  second_root = 4,     // the word can only be reached through a second root arc (single-root)
+  crossing = 5,        // every tree has crossing arcs; freeing the head of this word allows one
+  crossing_any = 6,    // likewise, but no single word's head is to blame
+};
+
+struct Verdict {
+  Problem problem = Problem::none;
+  Index word = 0;
+};
+
+Verdict feasibility(ArcScores scores, Trees trees, Root root);
+
+// The words that a single root arc may go to: allowed, and reaching every word over word arcs.
+// Indexed by word; empty of `true` if there is no single-root tree.
+std::vector<bool> possible_single_roots(ArcScores scores);
+
+}  // namespace arbora

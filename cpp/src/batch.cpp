@@ -1,0 +1,238 @@
+#include "arbora/inference/batch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arbora/base/number.hpp"
+#include "arbora/base/parallel.hpp"
+#include "arbora/base/random.hpp"
+#include "arbora/inference/best_tree.hpp"
+#include "arbora/inference/labels.hpp"
+#include "arbora/inference/sums.hpp"
+
+namespace arbora {
+namespace {
+
+// Where each sentence's numbers begin.
+struct Place {
+  Index n_words, words, columns, cells;  // cells without labels
+
+  explicit Place(Index n) : n_words(n), words(0), columns(0), cells(0) {}
+};
+
+std::vector<Place> places(const Batch& batch) {
+  std::vector<Place> result;
+  result.reserve(batch.n_words.size());
+  Place next(0);
+  for (const std::int64_t n : batch.n_words) {
+    next.n_words = n;
+    result.push_back(next);
+    next.words += n;
+    next.columns += n + 1;
+    next.cells += (n + 1) * (n + 1);
+  }
+  return result;
+}
+
+// Runs job(place, sentence's scores, workspace) for every sentence; `power` and `factor` give the
+// cost of one sentence, factor * n^power.
+template <class Job>
+void run(const Batch& batch, int power, double factor, const Job& job) {
+  const std::vector<Place> where = places(batch);
+  double work = 0.0;
+  for (const Place& place : where) {
+    work += factor * std::pow(static_cast<double>(place.n_words), power) +
+            static_cast<double>(batch.n_labels * (place.n_words + 1) * (place.n_words + 1));
+  }
+  for_each_sentence(static_cast<Index>(where.size()), batch.threads, work,
+                    [&](Index i, Workspace& workspace) {
+                      const Place& place = where[static_cast<std::size_t>(i)];
+                      const LabelledScores scores{batch.scores + place.cells * batch.n_labels,
+                                                  place.n_words, batch.n_labels};
+                      job(i, place, scores, workspace);
+                    });
+}
+
+double* numbers(Workspace& workspace, Index count) {
+  return Row<double>::carve(workspace, count).data();
+}
+
+enum class Over { sum, maximum };
+
+// The unlabelled problem: the scores themselves if there are no labels.
+ArcScores reduced(LabelledScores scores, Over over, Workspace& workspace) {
+  if (scores.n_labels == 1) return {scores.first, scores.n_words};
+  double* arcs = numbers(workspace, scores.side() * scores.side());
+  over == Over::sum ? sum_labels(scores, arcs) : best_labels(scores, arcs);
+  return {arcs, scores.n_words};
+}
+
+// The first score that is neither a sane number nor -inf.
+Check first_bad_cell(LabelledScores view) {
+  for (Index h = 0; h < view.side(); ++h) {
+    for (Index m = 1; m < view.side(); ++m) {
+      for (Index l = 0; l < view.n_labels; ++l) {
+        const double x = view.labels(h, m)[l];
+        if (x == kForbidden || std::abs(x) <= kLargestScore) continue;
+        const Cell cell = std::isnan(x)     ? Cell::nan
+                          : x == kInfinity ? Cell::positive_infinity
+                                           : Cell::too_large;
+        return {cell, h, m, l, {}};
+      }
+    }
+  }
+  return {};
+}
+
+Check clean_and_check_one(LabelledScores view, double* scores, Trees trees, Root root,
+                          Workspace& workspace) {
+  const Index side = view.side(), n_labels = view.n_labels;
+  bool complete = true;  // every arc allowed: the common case, and a tree for certain
+  for (Index h = 0; h < side; ++h) {
+    double* row = scores + h * side * n_labels;
+    std::fill(row, row + n_labels, kForbidden);
+    std::fill(row + h * n_labels, row + (h + 1) * n_labels, kForbidden);
+    Index sane = 0;
+    for (Index i = 0; i < side * n_labels; ++i) sane += std::abs(row[i]) <= kLargestScore;
+    complete = complete && sane == (h == 0 ? side - 1 : side - 2) * n_labels;
+  }
+  if (complete) return {};
+  Check check = first_bad_cell(view);
+  if (check.cell == Cell::fine) {
+    check.verdict = feasibility(reduced(view, Over::maximum, workspace), trees, root);
+  }
+  return check;
+}
+
+}  // namespace
+
+std::vector<Check> clean_and_check(const Batch& batch, double* scores) {
+  std::vector<Check> checks(batch.n_words.size());
+  run(batch, 2, 2.0, [&](Index i, const Place& place, LabelledScores view, Workspace& workspace) {
+    checks[static_cast<std::size_t>(i)] =
+        clean_and_check_one(view, scores + place.cells * batch.n_labels, batch.trees, batch.root,
+                            workspace);
+  });
+  return checks;
+}
+
+void batch_sums(const Batch& batch, double* log_partition, double* relative, double* column_shift,
+                double* marginals) {
+  const bool labelled = batch.n_labels > 1;
+  run(batch, 3, 2.0, [&](Index i, const Place& place, LabelledScores scores, Workspace& workspace) {
+    const ArcScores arcs = reduced(scores, Over::sum, workspace);
+    double* answer = nullptr;
+    if (marginals != nullptr) {
+      answer = labelled ? numbers(workspace, arcs.side() * arcs.side()) : marginals + place.cells;
+    }
+    const auto sums_of = batch.trees == Trees::projective ? projective_sums : spanning_sums;
+    const Sums sums =
+        sums_of(arcs, batch.root, column_shift + place.columns, answer, workspace);
+    log_partition[i] = sums.log_partition;
+    relative[i] = sums.relative;
+    if (labelled && marginals != nullptr) {
+      expand_marginals(scores, answer, marginals + place.cells * batch.n_labels);
+    }
+  });
+}
+
+void batch_vjp(const Batch& batch, const double* marginals, const double* d_marginals,
+               double* d_scores) {
+  const auto vjp_of = batch.trees == Trees::projective ? projective_vjp : spanning_vjp;
+  run(batch, 3, 6.0, [&](Index, const Place& place, LabelledScores scores, Workspace& workspace) {
+    const Index first = place.cells * batch.n_labels;
+    const ArcScores arcs = reduced(scores, Over::sum, workspace);
+    if (batch.n_labels == 1) {
+      vjp_of(arcs, batch.root, marginals + first, d_marginals + first, d_scores + first, workspace);
+      return;
+    }
+    const Index cells = arcs.side() * arcs.side();
+    double* arc_marginals = numbers(workspace, cells);
+    for (Index c = 0; c < cells; ++c) {
+      const double* of_labels = marginals + first + c * batch.n_labels;
+      arc_marginals[c] = 0.0;
+      for (Index l = 0; l < batch.n_labels; ++l) arc_marginals[c] += of_labels[l];
+    }
+    double* expected = numbers(workspace, cells);
+    double* d_arcs = numbers(workspace, cells);
+    reduce_gradient(scores, d_marginals + first, expected);
+    vjp_of(arcs, batch.root, arc_marginals, expected, d_arcs, workspace);
+    expand_gradient(scores, arc_marginals, d_marginals + first, expected, d_arcs,
+                    d_scores + first);
+  });
+}
+
+void batch_argmax(const Batch& batch, std::int32_t* heads, std::int32_t* labels, double* score) {
+  const int power = batch.trees == Trees::projective ? 3 : 2;
+  run(batch, power, 2.0,
+      [&](Index i, const Place& place, LabelledScores scores, Workspace& workspace) {
+        const ArcScores arcs = reduced(scores, Over::maximum, workspace);
+        std::int32_t* chosen = heads + place.words;
+        best_tree(arcs, batch.trees, batch.root, chosen, workspace);
+        score[i] = score_of(arcs, chosen);
+        for (Index m = 1; m <= place.n_words; ++m) {
+          const double* label = scores.labels(chosen[m - 1], m);
+          const auto best = std::max_element(label, label + batch.n_labels) - label;
+          labels[place.words + m - 1] = static_cast<std::int32_t>(best);
+        }
+      });
+}
+
+std::vector<std::vector<RankedTree>> batch_kbest(const Batch& batch, Index k) {
+  std::vector<std::vector<RankedTree>> answers(batch.n_words.size());
+  const auto factor = static_cast<double>(k);
+  run(batch, 3, factor, [&](Index i, const Place&, LabelledScores scores, Workspace&) {
+    answers[static_cast<std::size_t>(i)] = kbest_trees(scores, batch.trees, batch.root, k);
+  });
+  return answers;
+}
+
+void batch_sample(const Batch& batch, std::uint64_t seed, std::span<const std::int64_t> sentences,
+                  Index count, std::int32_t* heads, std::int32_t* labels) {
+  const auto sample = batch.trees == Trees::projective ? projective_sample : spanning_sample;
+  run(batch, 2, 4.0 * static_cast<double>(count),
+      [&](Index i, const Place& place, LabelledScores scores, Workspace& workspace) {
+        const auto sentence = static_cast<std::uint64_t>(sentences[static_cast<std::size_t>(i)]);
+        const ArcScores arcs = reduced(scores, Over::sum, workspace);
+        std::int32_t* drawn = heads + count * place.words;
+        sample(arcs, batch.root, {seed, sentence}, count, drawn, workspace);
+        if (labels == nullptr) return;
+        for (Index draw = 0; draw < count; ++draw) {
+          // Labels have a stream of their own, so that the heads are those of the arcs alone.
+          RandomStream random(~seed, sentence, static_cast<std::uint64_t>(draw));
+          for (Index m = 1; m <= place.n_words; ++m) {
+            const Index at = draw * place.n_words + m - 1;
+            labels[count * place.words + at] =
+                draw_label(scores, drawn[at], m, random.uniform());
+          }
+        }
+      });
+}
+
+void batch_margins(const Batch& batch, double* margins) {
+  const bool projective = batch.trees == Trees::projective;
+  const auto margins_of = projective ? projective_margins : spanning_margins;
+  run(batch, projective ? 3 : 4, 2.0,
+      [&](Index, const Place& place, LabelledScores scores, Workspace& workspace) {
+        const ArcScores arcs{scores.first, scores.n_words};
+        margins_of(arcs, batch.root, margins + place.cells, workspace);
+      });
+}
+
+void centre_columns(ArcScores scores, const double* marginals, const double* d_marginals,
+                    double* centred) {
+  const Index side = scores.side();
+  for (Index m = 0; m < side; ++m) {
+    double mean = 0.0;
+    for (Index h = 0; h < side; ++h) {
+      const Index i = h * side + m;
+      if (marginals[i] > 0.0) mean += marginals[i] * d_marginals[i];
+    }
+    for (Index h = 0; h < side; ++h) {
+      const Index i = h * side + m;
+      centred[i] = scores.first[i] == kForbidden ? 0.0 : d_marginals[i] - mean;
+    }
+  }
+}
+
+}  // namespace arbora

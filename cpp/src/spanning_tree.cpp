@@ -1,0 +1,358 @@
+// Best spanning trees (Chu & Liu 1965; Edmonds 1967) in the dense O(n^2) form of Tarjan (1977).
+//
+// Every word first takes its best head. Where that makes a cycle, the cycle becomes one new node,
+// into which an arc costs its score minus that of the arc it would replace; and so on, along a path
+// that grows from each word until it meets what is already settled. Then the nodes are opened
+// again, the newest first.
+//
+// The single-root optimum needs no penalty on root arcs, hence no loss of precision: the root
+// symbol's arcs are left out of the contraction, and used only by a node that no word arc enters.
+// Exactly one such node is a tree; a second one means that no single-root tree exists.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "arbora/base/number.hpp"
+#include "arbora/inference/best_tree.hpp"
+
+namespace arbora {
+namespace {
+
+template <class T>
+T* array(Workspace& workspace, Index count) {
+  return static_cast<T*>(workspace.bytes(static_cast<std::size_t>(count) * sizeof(T)));
+}
+
+// A row of candidate arcs against the best so far, four positions at a time. An arc's two ends are
+// `here` and the position in the row; of equal scores the shorter arc wins, then the earlier.
+ARBORA_INLINE void keep_better_step(Pack score, Pack end, Pack position, double* best_score,
+                                    double* best_end) {
+  const Pack old_score = load_pack(best_score), old_end = load_pack(best_end);
+  const Pack length = magnitude(end - position), old_length = magnitude(old_end - position);
+  store_pack(best_score, where_better(score, old_score, length, old_length, score, old_score));
+  store_pack(best_end, where_better(score, old_score, length, old_length, end, old_end));
+}
+
+ARBORA_INLINE Pack positions(Index first) {
+  const auto x = static_cast<double>(first);
+  return Pack{x, x + 1, x + 2, x + 3};
+}
+
+// Loads four numbers, or what is left of a row; the rest counts as forbidden.
+ARBORA_INLINE Pack load_row(const double* row, Index i, Index side) {
+  if (i + kPackWidth <= side) return load_pack(row + i);
+  double rest[kPackWidth] = {kForbidden, kForbidden, kForbidden, kForbidden};
+  for (Index j = 0; i + j < side; ++j) rest[j] = row[i + j];
+  return load_pack(rest);
+}
+
+// Arrays of one number per word have room for whole packs.
+double* padded(Workspace& workspace, Index side) {
+  return array<double>(workspace, whole_steps<double>(side));
+}
+
+// The best head of every word among first_head..n: score, then nearness, then the smaller index.
+ARBORA_MULTIVERSION
+void best_heads(ArcScores scores, Index first_head, double* best, double* head) {
+  const Index side = scores.side();
+  for (Index m = 0; m < side; m += kPackWidth) {
+    store_pack(best + m, load_row(scores.row(first_head), m, side));
+    store_pack(head + m, splat(static_cast<double>(first_head)));
+  }
+  for (Index h = first_head + 1; h < side; ++h) {
+    const Pack here = splat(static_cast<double>(h));
+    for (Index m = 0; m < side; m += kPackWidth) {
+      keep_better_step(load_row(scores.row(h), m, side), here, positions(m), best + m, head + m);
+    }
+  }
+}
+
+// Keeps, for every source u, the better of the arcs in (score, target) and of those in
+// (offered, offered_target), whose scores count less `replaced`. All arrays are padded.
+ARBORA_MULTIVERSION
+void keep_better(Index side, const double* offered, const double* offered_target, double replaced,
+                 double* score, double* target) {
+  for (Index u = 0; u < side; u += kPackWidth) {
+    keep_better_step(load_pack(offered + u) - splat(replaced), load_pack(offered_target + u),
+                     positions(u), score + u, target + u);
+  }
+}
+
+ARBORA_MULTIVERSION
+double largest(const double* x, Index count) {
+  Pack best = splat(kForbidden);
+  Index i = 0;
+  for (; i + kPackWidth <= count; i += kPackWidth) best = larger(load_pack(x + i), best);
+  double result = larger(larger(best[0], best[1]), larger(best[2], best[3]));
+  for (; i < count; ++i) result = larger(x[i], result);
+  return result;
+}
+
+// Whether every word's head chain ends at the root symbol, over exactly one root arc if asked.
+bool is_tree(const std::int32_t* heads, Index n, Root root, std::int32_t* seen) {
+  std::fill(seen, seen + n + 1, 0);
+  Index root_arcs = 0;
+  for (Index m = 1; m <= n; ++m) {
+    root_arcs += heads[m - 1] == 0;
+    Index here = m;
+    while (here != 0 && seen[here] == 0) {
+      seen[here] = static_cast<std::int32_t>(m);
+      here = heads[here - 1];
+    }
+    if (here != 0 && seen[here] == m) return false;
+  }
+  return root == Root::multi || root_arcs == 1;
+}
+
+class Contraction {
+ public:
+  Contraction(ArcScores scores, Root root, Workspace& workspace)
+      : scores_(scores),
+        workspace_(workspace),
+        side_(scores.side()),
+        first_head_(root == Root::multi ? 0 : 1),
+        nodes_(side_),
+        node_of_(array<Index>(workspace, side_)),
+        next_inside_(array<Index>(workspace, side_)),
+        node_(array<Node>(workspace, 2 * side_)),
+        column_(padded(workspace, side_)),
+        column_target_(padded(workspace, side_)) {
+    for (Index word = 0; word < side_; ++word) {
+      node_of_[word] = word;
+      next_inside_[word] = kNone;
+      node_[word] = Node{};
+      node_[word].first_inside = node_[word].last_inside = word;
+    }
+    node_[0].mark = Mark::settled;
+  }
+
+  // `best` and `head` are each word's best head among first_head..n.
+  bool solve(const double* best, const double* head, std::int32_t* heads) {
+    for (Index m = 1; m < side_; ++m) {
+      node_[m].in = {static_cast<Index>(head[m]), m, best[m]};
+      node_[m].in_is_known = true;
+    }
+    for (Index m = 1; m < side_; ++m) {
+      if (!settle(m)) return false;
+    }
+    open_nodes();
+    for (Index m = 1; m < side_; ++m) heads[m - 1] = static_cast<std::int32_t>(node_[m].in.head);
+    return true;
+  }
+
+ private:
+  static constexpr Index kNone = -1;
+
+  struct Arc {
+    Index head = 0, modifier = 0;
+    double score = kForbidden;
+  };
+  enum class Mark { unseen, on_path, settled };
+
+  // A word, or a cycle of nodes that became one. Into a contracted node, score[u] is the best
+  // adjusted score of an arc from word u, and target[u] the word it goes to.
+  struct Node {
+    Arc in;
+    bool in_is_known = false;
+    Mark mark = Mark::unseen;
+    Index parent = kNone;
+    Index first_inside = kNone, last_inside = kNone;  // its words, linked by next_inside_
+    double* score = nullptr;
+    double* target = nullptr;
+  };
+
+  // Grows a path of best arcs from word m until it reaches what is settled.
+  bool settle(Index m) {
+    path_.clear();
+    Index here = node_of_[m];
+    while (node_[here].mark != Mark::settled) {
+      if (node_[here].mark == Mark::unseen) {
+        node_[here].mark = Mark::on_path;
+        path_.push_back(here);
+      }
+      if (!choose_in(here)) return false;
+      const Index above = node_of_[node_[here].in.head];
+      here = node_[above].mark == Mark::on_path ? contract(above) : above;
+    }
+    for (const Index node : path_) node_[node].mark = Mark::settled;
+    return true;
+  }
+
+  bool choose_in(Index id) {
+    Node& node = node_[id];
+    if (!node.in_is_known) {
+      node.in_is_known = true;
+      const Index u = best_source(node);
+      if (u != kNone) node.in = {u, static_cast<Index>(node.target[u]), node.score[u]};
+    }
+    if (node.in.score != kForbidden) return true;
+    if (first_head_ == 0) return false;
+    // Root::single, and no word arc enters: this node is the root of the tree, if it may be.
+    if (root_used_) return false;
+    root_used_ = true;
+    const bool contracted = node.score != nullptr;
+    node.in = contracted ? Arc{0, static_cast<Index>(node.target[0]), node.score[0]}
+                         : Arc{0, id, scores_(0, id)};
+    return node.in.score != kForbidden;
+  }
+
+  Index best_source(const Node& node) const {
+    const double best = largest(node.score + first_head_, side_ - first_head_);
+    if (best == kForbidden) return kNone;
+    Index chosen = kNone;
+    double nearest = kInfinity;
+    for (Index u = first_head_; u < side_; ++u) {
+      if (node.score[u] != best) continue;
+      const double distance = std::abs(static_cast<double>(u) - node.target[u]);
+      if (distance < nearest) {
+        nearest = distance;
+        chosen = u;
+      }
+    }
+    return chosen;
+  }
+
+  // Makes one node of the path's end from node `from` on, which is a cycle; returns it.
+  Index contract(Index from) {
+    const Index id = nodes_++;
+    Node& merged = node_[id];
+    merged = Node{};
+    const auto start = std::find(path_.begin(), path_.end(), from);
+    // A contracted member's arrays can be taken over; its own scores are not needed again.
+    auto base = std::find_if(start, path_.end(), [&](Index x) { return node_[x].score != nullptr; });
+    if (base == path_.end()) {
+      base = start;
+      merged.score = padded(workspace_, side_);
+      merged.target = padded(workspace_, side_);
+      std::fill(merged.score, merged.score + whole_steps<double>(side_), kForbidden);
+      std::fill(merged.target, merged.target + whole_steps<double>(side_), 0.0);
+      merge(merged, *base);
+    } else {
+      merged.score = node_[*base].score;
+      merged.target = node_[*base].target;
+      const double replaced = node_[*base].in.score;
+      for (Index u = 0; u < side_; ++u) merged.score[u] -= replaced;
+    }
+    for (auto member = start; member != path_.end(); ++member) {
+      if (member != base) merge(merged, *member);
+      adopt(id, *member);
+    }
+    for (Index u = merged.first_inside; u != kNone; u = next_inside_[u]) {
+      node_of_[u] = id;
+      merged.score[u] = kForbidden;
+    }
+    path_.erase(start, path_.end());
+    return id;
+  }
+
+  void merge(Node& merged, Index member) const {
+    const Node& node = node_[member];
+    const double* offered = node.score;
+    const double* target = node.target;
+    if (offered == nullptr) {  // a word: its arcs are a column of the scores
+      for (Index u = 0; u < side_; ++u) column_[u] = scores_(u, member);
+      std::fill(column_ + side_, column_ + whole_steps<double>(side_), kForbidden);
+      std::fill(column_target_, column_target_ + whole_steps<double>(side_),
+                static_cast<double>(member));
+      offered = column_;
+      target = column_target_;
+    }
+    keep_better(side_, offered, target, node.in.score, merged.score, merged.target);
+  }
+
+  void adopt(Index id, Index member) {
+    Node& merged = node_[id];
+    node_[member].parent = id;
+    if (merged.first_inside == kNone) {
+      merged.first_inside = node_[member].first_inside;
+    } else {
+      next_inside_[merged.last_inside] = node_[member].first_inside;
+    }
+    merged.last_inside = node_[member].last_inside;
+  }
+
+  // The arc into a contracted node replaces the arc of each of its members on the way down.
+  void open_nodes() {
+    for (Index id = nodes_ - 1; id >= side_; --id) {
+      const Arc in = node_[id].in;
+      for (Index x = in.modifier; x != id; x = node_[x].parent) node_[x].in = in;
+    }
+  }
+
+  ArcScores scores_;
+  Workspace& workspace_;
+  Index side_, first_head_, nodes_;
+  Index* node_of_;
+  Index* next_inside_;
+  Node* node_;
+  double* column_;
+  double* column_target_;
+  std::vector<Index> path_;
+  bool root_used_ = false;
+};
+
+bool solve(ArcScores scores, Root root, std::int32_t* heads, Workspace& workspace) {
+  const Index n = scores.n_words, side = n + 1;
+  double* best = padded(workspace, side);
+  double* head = padded(workspace, side);
+  std::int32_t* seen = array<std::int32_t>(workspace, side);
+  best_heads(scores, 0, best, head);
+  for (Index m = 1; m <= n; ++m) {
+    if (best[m] == kForbidden) return false;
+    heads[m - 1] = static_cast<std::int32_t>(head[m]);
+  }
+  if (is_tree(heads, n, root, seen)) return true;
+  // A best tree that happens to have one root is the best of the trees with one root.
+  if (!Contraction(scores, Root::multi, workspace).solve(best, head, heads)) return false;
+  if (root == Root::multi || std::count(heads, heads + n, 0) == 1) return true;
+  best_heads(scores, 1, best, head);
+  return Contraction(scores, Root::single, workspace).solve(best, head, heads);
+}
+
+}  // namespace
+
+bool best_spanning_tree(ArcScores scores, Root root, std::int32_t* heads, Workspace& workspace) {
+  // With one word there is no word head to start the single-root search from.
+  if (scores.n_words == 1) {
+    heads[0] = 0;
+    return scores.allows(0, 1);
+  }
+  return solve(scores, root, heads, workspace);
+}
+
+double score_of(ArcScores scores, const std::int32_t* heads) {
+  double sum = 0.0;
+  for (Index m = 1; m <= scores.n_words; ++m) sum += scores(heads[m - 1], m);
+  return sum;
+}
+
+void spanning_margins(ArcScores scores, Root root, double* margins, Workspace& workspace) {
+  const Index n = scores.n_words, side = scores.side();
+  const auto size = static_cast<std::size_t>(side * side);
+  std::vector<double> changed(scores.first, scores.first + size);
+  std::vector<std::int32_t> best(static_cast<std::size_t>(n)), other(best);
+  const ArcScores view{changed.data(), n};
+  const auto best_score = [&](std::vector<std::int32_t>& heads) {
+    workspace.reset();
+    const bool found = best_spanning_tree(view, root, heads.data(), workspace);
+    return found ? score_of(scores, heads.data()) : kForbidden;
+  };
+  const double top = best_score(best);
+  std::fill(margins, margins + side * side, kForbidden);
+  for (Index m = 1; m <= n; ++m) {
+    const auto cell = [&](Index h) -> double& { return changed[static_cast<std::size_t>(h * side + m)]; };
+    const Index chosen = best[static_cast<std::size_t>(m - 1)];
+    cell(chosen) = kForbidden;
+    margins[chosen * side + m] = top - best_score(other);  // -(-inf) if nothing else is possible
+    for (Index h = 0; h < side; ++h) cell(h) = kForbidden;
+    for (Index h = 0; h < side; ++h) {
+      if (h == chosen || !scores.allows(h, m)) continue;
+      cell(h) = scores(h, m);
+      margins[h * side + m] = best_score(other) - top;
+      cell(h) = kForbidden;
+    }
+    for (Index h = 0; h < side; ++h) cell(h) = scores(h, m);
+  }
+}
+
+}  // namespace arbora

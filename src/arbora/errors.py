@@ -1,0 +1,45 @@
+"""What Arbora raises. Every message is one sentence that names the place and says what to do."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArboraError",
+    "ArgumentError",
+    "ConstraintError",
+    "NoTreeError",
+    "ScoreError",
+    "ShapeError",
+    "TooLargeError",
+]
+
+
+class ArboraError(ValueError):
+    """The base of all errors about input; also a `ValueError`."""
+
+
+class ArgumentError(ArboraError):
+    """An option or argument has a value that makes no sense."""
+
+
+class ShapeError(ArboraError):
+    """An array has the wrong shape or type."""
+
+
+class ScoreError(ArboraError):
+    """A score is NaN, +inf or too large."""
+
+
+class NoTreeError(ArboraError):
+    """The allowed arcs hold no tree; `word` is the word that shows it, or None."""
+
+    def __init__(self, message: str, word: int | None = None) -> None:
+        super().__init__(message)
+        self.word = word
+
+
+class ConstraintError(ArboraError):
+    """Constraints contradict each other or name an arc that does not exist."""
+
+
+class TooLargeError(ArboraError):
+    """The answer would need more memory than the machine has."""

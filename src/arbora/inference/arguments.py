@@ -1,0 +1,107 @@
+"""What callers hand in, checked: arrays of any kind, heads, options."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arbora.errors import ArgumentError, ShapeError
+from arbora.types import FloatArray
+
+__all__ = ["as_array", "as_count", "as_heads", "as_scores", "as_seed", "as_values", "check_choice"]
+
+
+def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
+    """An array over the caller's data: NumPy, the buffer protocol, DLPack, or nested lists."""
+    if isinstance(values, np.ndarray):
+        return values
+    try:
+        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+            return np.from_dlpack(values)
+        return np.asarray(values)
+    except Exception as error:  # whatever another framework raises, the caller needs one sentence
+        raise ShapeError(f"{what} cannot be read as an array: {error}") from error
+
+
+def _as_real(values: ArrayLike, what: str) -> NDArray[Any]:
+    array = as_array(values, what)
+    if array.dtype.kind not in "fiub":
+        raise ShapeError(f"{what} must be real numbers, not {array.dtype}")
+    return array
+
+
+def as_scores(scores: ArrayLike, what: str = "scores") -> NDArray[Any]:
+    """Arc scores of one sentence: (n+1, n+1), or (n+1, n+1, L) with labels; not copied yet."""
+    array = _as_real(scores, what)
+    if array.ndim not in (2, 3) or array.shape[0] != array.shape[1]:
+        raise ShapeError(
+            f"{what} must have shape (n+1, n+1), or (n+1, n+1, L) with labels, not {array.shape}"
+        )
+    if array.shape[0] < 2:
+        raise ShapeError(f"{what} have shape {array.shape}: a sentence needs at least one word")
+    if array.ndim == 3 and array.shape[2] < 1:
+        raise ShapeError(f"{what} have shape {array.shape}: there must be at least one label")
+    return array
+
+
+def as_values(values: ArrayLike, scores: FloatArray, what: str) -> FloatArray:
+    """Finite numbers, one per score; one per arc will do where the scores have labels.
+
+    0 where an arc is forbidden or does not exist, whatever was there: it is never read.
+    """
+    array = _as_real(values, what).astype(np.float64)
+    shape = scores.shape
+    if len(shape) == 3 and array.shape == shape[:2]:
+        array = np.broadcast_to(array[:, :, None], shape)
+    if array.shape != shape:
+        raise ShapeError(f"{what} must have the shape of the scores, {shape}, not {array.shape}")
+    array = np.where(np.isneginf(scores), 0.0, array)
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ShapeError(f"{what}{list(where)} is {array[where]}: it must be a finite number")
+    return array
+
+
+def as_heads(heads: ArrayLike, n_words: int, what: str = "heads") -> NDArray[np.int64]:
+    """Heads of one tree, (n,), or of many, (k, n)."""
+    array = as_array(heads, what)
+    if array.dtype.kind not in "iu":
+        raise ShapeError(f"{what} must be integers, not {array.dtype}")
+    if array.ndim not in (1, 2) or array.shape[-1] != n_words:
+        raise ShapeError(
+            f"{what} must have one number per word, {n_words} in all, not shape {array.shape}"
+        )
+    wide = array.astype(np.int64)
+    bad = (wide < 0) | (wide > n_words)
+    if bad.any():
+        where = np.argwhere(bad)[0]
+        word = int(where[-1]) + 1
+        raise ShapeError(
+            f"the head of word {word} is {wide[tuple(where)]}: "
+            f"it must be 0 (the root) or a word from 1 to {n_words}"
+        )
+    return wide
+
+
+def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
+    if value not in choices:
+        listed = " or ".join(repr(choice) for choice in choices)
+        raise ArgumentError(f"{name} must be {listed}, not {value!r}")
+
+
+def as_count(k: int, name: str) -> int:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        raise ArgumentError(f"{name} must be a whole number of at least 1, not {k!r}")
+    return int(k)
+
+
+def as_seed(seed: int | None) -> int:
+    """The seed itself, or a new one each time if there is none."""
+    if seed is None:
+        return secrets.randbits(63)
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ArgumentError(f"seed must be a whole number of at least 0, or None, not {seed!r}")
+    return int(seed) % 2**64

@@ -1,0 +1,283 @@
+"""Many sentences, one question: answers come as lists and are worked out in parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arbora.errors import ArboraError, ArgumentError, NoTreeError, ShapeError
+from arbora.inference.arguments import (
+    as_array,
+    as_count,
+    as_scores,
+    as_seed,
+    as_values,
+    check_choice,
+)
+from arbora.inference.decoding import minimum_bayes_risk
+from arbora.inference.packed import Packed, SentenceSums, available_threads, pack
+from arbora.types import FloatArray, Root, Samples
+
+if TYPE_CHECKING:
+    from arbora.inference.constraints import Arc
+    from arbora.inference.distribution import TreeDistribution
+
+__all__ = ["TreeBatch"]
+
+D = TypeVar("D", bound="TreeDistribution")
+
+
+class TreeBatch(Generic[D]):
+    """Distributions of many sentences, made by `SpanningTrees.batch` or `ProjectiveTrees.batch`.
+
+    Has the questions of a single distribution; each answer is a list with one entry per sentence,
+    and arguments that belong to sentences are lists likewise. `batch[i]` is the distribution of
+    sentence i. With `errors="return"`, the place of a sentence without a distribution holds the
+    error. Answers do not depend on the number of threads.
+    """
+
+    def __init__(
+        self, kind: type[D], packed: Packed, failures: dict[int, ArboraError], size: int
+    ) -> None:
+        self._kind = kind
+        self._packed = packed
+        self._failures = failures
+        self._place = {int(i): place for place, i in enumerate(packed.sentences)}
+        self._size = size
+        self._sums: list[SentenceSums] | None = None
+        self._marginals: list[FloatArray] | None = None
+
+    @classmethod
+    def create(
+        cls,
+        kind: type[D],
+        scores: Iterable[ArrayLike] | ArrayLike,
+        root: Root,
+        *,
+        lengths: ArrayLike | None,
+        threads: int | None,
+        errors: Literal["raise", "return"],
+    ) -> TreeBatch[D]:
+        check_choice(root, ("single", "multi"), "root")
+        check_choice(errors, ("raise", "return"), "errors")
+        workers = available_threads() if threads is None else as_count(threads, "threads")
+        failures: dict[int, ArboraError] = {}
+
+        def fail(i: int, error: ArboraError) -> None:
+            failures[i] = _located(i, error)
+            if errors == "raise":
+                raise failures[i] from None
+
+        arrays: dict[int, NDArray[Any]] = {}
+        sentences = _sentences(scores, lengths)
+        for i, sentence in enumerate(sentences):
+            try:
+                arrays[i] = as_scores(sentence)
+                _check_same_labels(arrays[i], next(iter(arrays.values())))
+            except ArboraError as error:
+                arrays.pop(i, None)
+                fail(i, error)
+        keys = np.array(list(arrays), dtype=np.int64)
+        packed = pack(list(arrays.values()), kind.trees, root, workers, keys)
+        impossible = packed.check()
+        for place, error in impossible.items():
+            fail(int(keys[place]), error)
+        if impossible:
+            packed = packed.select([p for p in range(len(packed)) if p not in impossible])
+        return cls(kind, packed, failures, len(sentences))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, i: int) -> D:
+        index = range(self._size)[i]  # raises IndexError, understands negative numbers
+        if index in self._failures:
+            raise self._failures[index]
+        place = self._place[index]
+        one = self._kind._from_packed(self._packed.select([place]))
+        one._sums = self._sums[place] if self._sums is not None else None
+        one._marginals = self._marginals[place] if self._marginals is not None else None
+        return one
+
+    def __iter__(self) -> Iterator[D]:
+        return (self[i] for i in range(self._size))
+
+    def __repr__(self) -> str:
+        return f"<{self._size} sentences of {self._kind.__name__}, root={self._packed.root!r}>"
+
+    @property
+    def log_partition(self) -> list[Any]:
+        return self._all([sums.log_partition for sums in self._log_sums()])
+
+    @property
+    def marginals(self) -> list[Any]:
+        return self._all(self._all_marginals())
+
+    def argmax(self) -> list[Any]:
+        return self._all(self._packed.argmax())
+
+    def mbr(self) -> list[Any]:
+        return self._all(minimum_bayes_risk(self._packed, self._flat_marginals()))
+
+    def greedy(self, by: Literal["score", "marginal"] = "score") -> list[Any]:
+        if by == "marginal":
+            self._all_marginals()
+        return self._each(lambda one: one.greedy(by))
+
+    def kbest(self, k: int) -> list[Any]:
+        return self._all(self._packed.kbest(as_count(k, "k")))
+
+    def sample(self, k: int = 1, seed: int | None = None) -> list[Any]:
+        drawn = self._packed.sample(as_count(k, "k"), as_seed(seed))
+        return self._all(
+            [heads if labels is None else Samples(heads, labels) for heads, labels in drawn]
+        )
+
+    def arc_margins(self) -> list[Any]:
+        return self._each(lambda one: one.arc_margins())
+
+    def entropy(self) -> list[Any]:
+        self._all_marginals()
+        return self._each(lambda one: one.entropy())
+
+    def log_prob(self, heads: Sequence[Any], labels: Sequence[Any] | None = None) -> list[Any]:
+        self._log_sums()
+        given = [None] * self._size if labels is None else labels
+        return self._each(lambda one, h, l: one.log_prob(h, l), heads, given)
+
+    def kl(self, other: TreeBatch[Any]) -> list[Any]:
+        self._all_marginals(), other._log_sums()
+        return self._each(lambda one, q: one.kl(q), other)
+
+    def cross_entropy(self, other: TreeBatch[Any]) -> list[Any]:
+        self._all_marginals(), other._log_sums()
+        return self._each(lambda one, q: one.cross_entropy(q), other)
+
+    def expect(self, values: Sequence[ArrayLike]) -> list[Any]:
+        self._all_marginals()
+        return self._each(lambda one, v: one.expect(v), values)
+
+    def vjp(self, d_marginals: Sequence[ArrayLike]) -> list[Any]:
+        flat = self._flat_values(d_marginals, "d_marginals")
+        return self._all(self._packed.vjp(self._flat_marginals(), flat))
+
+    def variance(self, values: Sequence[ArrayLike]) -> list[Any]:
+        return [max(0.0, v) if isinstance(v, float) else v for v in self.covariance(values, values)]
+
+    def covariance(self, a: Sequence[ArrayLike], b: Sequence[ArrayLike]) -> list[Any]:
+        products = self._packed.split(self._flat_values(a, "a"))
+        with_arcs = self._packed.vjp(self._flat_marginals(), self._flat_values(b, "b"))
+        pairs = zip(products, with_arcs, strict=True)
+        return self._all([float(np.sum(x * y)) for x, y in pairs])
+
+    def constrain(
+        self,
+        required: Sequence[Iterable[Arc]] | None = None,
+        forbidden: Sequence[Iterable[Arc]] | None = None,
+    ) -> list[Any]:
+        """The constrained distributions, a list; constraints are lists of arcs per sentence."""
+        nothing: list[Iterable[Arc]] = [()] * self._size
+        return self._each(
+            lambda one, yes, no: one.constrain(yes, no), required or nothing, forbidden or nothing
+        )
+
+    # Helpers.
+
+    def _log_sums(self) -> list[SentenceSums]:
+        if self._sums is None:
+            self._sums = self._packed.sums(marginals=False)[0]
+        return self._sums
+
+    def _all_marginals(self) -> list[FloatArray]:
+        if self._marginals is None:
+            self._sums, self._marginals = self._packed.sums(marginals=True)
+        return self._marginals
+
+    def _flat_marginals(self) -> FloatArray:
+        return _concatenated(self._all_marginals())
+
+    def _flat_values(self, values: Sequence[ArrayLike], what: str) -> FloatArray:
+        self._check_length(values, what)
+        pieces = []
+        for i, place in self._place.items():
+            try:
+                pieces.append(as_values(values[i], self._packed.scores(place), what))
+            except ArboraError as error:
+                raise _located(i, error) from None
+        return _concatenated(pieces)
+
+    def _all(self, answers: Sequence[Any]) -> list[Any]:
+        """Answers in the places of their sentences, errors in the places of the others."""
+        if not self._failures:
+            return list(answers)
+        return [
+            self._failures[i] if i in self._failures else answers[self._place[i]]
+            for i in range(self._size)
+        ]
+
+    def _each(self, question: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
+        for argument in arguments:
+            self._check_length(argument, "arguments")
+        answers = []
+        for i in self._place:
+            try:
+                answers.append(question(self[i], *(argument[i] for argument in arguments)))
+            except ArboraError as error:
+                raise _located(i, error) from None
+        return self._all(answers)
+
+    def _check_length(self, values: Sequence[Any], what: str) -> None:
+        if len(values) != self._size:
+            raise ShapeError(f"{what}: there are {self._size} sentences, but {len(values)} entries")
+
+
+def _sentences(
+    scores: Iterable[ArrayLike] | ArrayLike, lengths: ArrayLike | None
+) -> Sequence[ArrayLike]:
+    """The sentences of a list, or of a padded array cut to its lengths (words, without root)."""
+    if lengths is None:
+        return list(scores)  # type: ignore[arg-type]  # anything iterable will do
+    padded = as_array(scores, "scores")  # type: ignore[arg-type]  # checked by its shape
+    words = as_array(lengths, "lengths")
+    if padded.ndim not in (3, 4) or padded.shape[1] != padded.shape[2]:
+        raise ShapeError(
+            f"padded scores must have shape (sentences, n+1, n+1), or with labels, "
+            f"not {padded.shape}"
+        )
+    if words.shape != padded.shape[:1] or words.dtype.kind not in "iu":
+        raise ShapeError(f"lengths must be {len(padded)} whole numbers, one per sentence")
+    if (words < 1).any() or (words >= padded.shape[1]).any():
+        i = int(np.argmax((words < 1) | (words >= padded.shape[1])))
+        raise ShapeError(
+            f"the length of sentence {i} is {words[i]}: it must be from 1 to {padded.shape[1] - 1}"
+        )
+    return [padded[i, : n + 1, : n + 1] for i, n in enumerate(words.tolist())]
+
+
+def _check_same_labels(scores: NDArray[Any], first: NDArray[Any]) -> None:
+    if scores.ndim != first.ndim or scores.shape[2:] != first.shape[2:]:
+        raise ArgumentError(
+            "all sentences of a batch must have the same number of labels: "
+            f"the shapes are {first.shape} and {scores.shape}"
+        )
+
+
+def _located(i: int, error: ArboraError) -> ArboraError:
+    message = f"sentence {i}: {error}"
+    if isinstance(error, NoTreeError):
+        return NoTreeError(message, error.word)
+    return type(error)(message)
+
+
+def _concatenated(pieces: Sequence[FloatArray]) -> FloatArray:
+    if not pieces:
+        return np.empty(0)
+    base = pieces[0].base
+    if len(pieces) > 1 and base is not None and all(p.base is base for p in pieces):
+        whole = np.asarray(base).ravel()
+        if whole.size == sum(p.size for p in pieces):
+            return whole  # the pieces of one flat answer
+    return np.concatenate([piece.ravel() for piece in pieces])

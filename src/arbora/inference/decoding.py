@@ -1,0 +1,64 @@
+"""Decoders other than the best tree, and what margins become with labels."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.inference.packed import Packed, read_only
+from arbora.types import FloatArray, Tree
+
+__all__ = ["greedy_heads", "labelled_margins", "minimum_bayes_risk", "rescored"]
+
+
+def rescored(scores: FloatArray, heads: NDArray[np.int32], labels: NDArray[np.int32] | None) -> Tree:
+    """A tree under a model's scores, wherever its heads come from."""
+    words = np.arange(1, len(heads) + 1)
+    index = (heads, words) if labels is None else (heads, words, labels)
+    return Tree(heads, labels, float(scores[index].sum()))
+
+
+def minimum_bayes_risk(packed: Packed, marginals: FloatArray) -> list[Tree]:
+    """The trees with the most expected correct arcs (S07, Eqs. 14-16).
+
+    The gain of an arc is its marginal itself, neither its logarithm nor its log-odds; forbidden
+    arcs stay forbidden.
+    """
+    gains = np.where(np.isneginf(packed.flat), -np.inf, marginals)
+    trees = packed.with_scores(gains).argmax()
+    return [rescored(packed.scores(i), tree.heads, tree.labels) for i, tree in enumerate(trees)]
+
+
+def greedy_heads(values: FloatArray) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+    """Each word's best head, and label, by itself; of equals the nearest head, then the leftmost."""
+    n_words = values.shape[0] - 1
+    columns = values[:, 1:].reshape(n_words + 1, n_words, -1)
+    best = columns.max(axis=2)
+    distance = np.abs(np.arange(n_words + 1)[:, None] - np.arange(1, n_words + 1))
+    distance = np.where(best == best.max(axis=0), distance, n_words + 1)
+    heads = read_only(distance.argmin(axis=0).astype(np.int32))
+    if values.ndim == 2:
+        return heads, None
+    labels = columns[heads, np.arange(n_words)].argmax(axis=1).astype(np.int32)
+    return heads, read_only(labels)
+
+
+def labelled_margins(scores: FloatArray, arc_margins: FloatArray, top: float) -> FloatArray:
+    """Margins of arcs with labels from those of arcs under their best labels.
+
+    The best tree with an arc keeps its shape whatever the arc's label, so the best with a label is
+    less by what the label is worse than the arc's best; the best without a label is the best
+    without the arc, or with its best other label.
+    """
+    best_label = scores.max(axis=2)
+    with_arc = top + np.minimum(arc_margins, 0.0)
+    without_arc = np.where(arc_margins > 0, top - arc_margins, top)
+    order = np.sort(scores, axis=2)
+    second = order[:, :, -2] if scores.shape[2] > 1 else np.full_like(best_label, -np.inf)
+    with np.errstate(invalid="ignore"):  # -inf - -inf, where the arc is forbidden
+        gap = scores - best_label[:, :, None]
+        other_gap = np.where(gap == 0, (second - best_label)[:, :, None], 0.0)
+        with_label = with_arc[:, :, None] + gap
+        without_label = np.maximum(without_arc[:, :, None], with_arc[:, :, None] + other_gap)
+        margins = with_label - without_label
+    return np.where(np.isneginf(scores) | np.isneginf(with_label), -np.inf, margins)

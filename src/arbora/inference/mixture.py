@@ -1,0 +1,122 @@
+"""Mixtures of distributions over trees (S07, section 1: probability models combine)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arbora.errors import ArgumentError, ShapeError
+from arbora.inference.arguments import as_array, as_count, as_seed
+from arbora.inference.decoding import minimum_bayes_risk
+from arbora.inference.distribution import TreeDistribution
+from arbora.inference.packed import read_only
+from arbora.types import FloatArray, Samples, Tree
+
+__all__ = ["Mixture"]
+
+
+class Mixture:
+    """A weighted average of distributions over trees of the same words.
+
+    Parameters
+    ----------
+    components
+        Distributions with scores of the same shape; classes and roots may differ.
+    weights
+        Non-negative numbers, one per component, scaled to sum to 1; equal if not given.
+    """
+
+    exact = True
+
+    def __init__(
+        self, components: Sequence[TreeDistribution], weights: ArrayLike | None = None
+    ) -> None:
+        self.components = tuple(components)
+        if not self.components:
+            raise ArgumentError("a mixture needs at least one component")
+        for i, component in enumerate(self.components):
+            if not isinstance(component, TreeDistribution):
+                raise ArgumentError(
+                    f"component {i} is a {type(component).__name__}, not a distribution over trees"
+                )
+            if component.scores.shape != self.components[0].scores.shape:
+                raise ShapeError(
+                    f"component {i} has scores of shape {component.scores.shape}, "
+                    f"component 0 of shape {self.components[0].scores.shape}"
+                )
+        self.weights = _as_weights(weights, len(self.components))
+
+    def __repr__(self) -> str:
+        return f"Mixture({list(self.components)!r}, weights={self.weights.tolist()})"
+
+    @property
+    def n_words(self) -> int:
+        return self.components[0].n_words
+
+    @property
+    def n_labels(self) -> int | None:
+        return self.components[0].n_labels
+
+    @property
+    def marginals(self) -> FloatArray:
+        """P(arc): the average of the components' marginals."""
+        pairs = zip(self.weights, self.components, strict=True)
+        return read_only(np.sum([w * c.marginals for w, c in pairs if w > 0], axis=0))
+
+    def log_prob(self, heads: ArrayLike, labels: ArrayLike | None = None) -> Any:
+        """log P of a tree, -inf if no component has it; an array for heads of shape (k, n)."""
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self.weights)
+        terms = [
+            log_weight + np.asarray(component.log_prob(heads, labels))
+            for log_weight, component in zip(log_weights, self.components, strict=True)
+        ]
+        answer = np.logaddexp.reduce(terms, axis=0)
+        return float(answer) if answer.ndim == 0 else read_only(answer)
+
+    def mbr(self) -> Tree:
+        """The tree with the most expected correct arcs, of any class that a component has.
+
+        A mixture has no scores, so the tree's `score` is its log-probability.
+        """
+        used = [c for w, c in zip(self.weights, self.components, strict=True) if w > 0]
+        widest = min(used, key=lambda c: (c.trees == "projective", c.root == "single"))
+        # An arc is ruled out only if every component forbids it; marginals see to the rest.
+        allowed = np.max([c.scores for c in used], axis=0)
+        packed = widest._packed.with_scores(allowed.ravel())
+        if any(c.root == "multi" for c in used):
+            packed.root = "multi"
+        tree = minimum_bayes_risk(packed, self.marginals.ravel())[0]
+        return Tree(tree.heads, tree.labels, self.log_prob(tree.heads, tree.labels))
+
+    def sample(self, k: int = 1, seed: int | None = None) -> NDArray[np.int32] | Samples:
+        """k independent exact draws: heads of shape (k, n), or `Samples` with labels."""
+        count, key = as_count(k, "k"), as_seed(seed)
+        chosen = np.random.default_rng(key).choice(len(self.weights), size=count, p=self.weights)
+        heads = np.empty((count, self.n_words), dtype=np.int32)
+        labels = np.empty_like(heads)
+        for i, component in enumerate(self.components):
+            rows = np.flatnonzero(chosen == i)
+            if not len(rows):
+                continue
+            drawn = component.sample(len(rows), seed=key + i)
+            heads[rows] = drawn.heads if isinstance(drawn, Samples) else drawn
+            if isinstance(drawn, Samples):
+                labels[rows] = drawn.labels
+        if self.n_labels is None:
+            return read_only(heads)
+        return Samples(read_only(heads), read_only(labels))
+
+
+def _as_weights(weights: ArrayLike | None, count: int) -> FloatArray:
+    if weights is None:
+        return read_only(np.full(count, 1.0 / count))
+    array = as_array(weights, "weights").astype(np.float64)
+    if array.shape != (count,):
+        raise ShapeError(f"there are {count} components, but weights of shape {array.shape}")
+    if not np.isfinite(array).all() or (array < 0).any() or array.sum() <= 0:
+        raise ArgumentError("weights must be non-negative finite numbers, not all of them 0")
+    return read_only(array / array.sum())

@@ -1,0 +1,263 @@
+"""The border to the compiled kernels: sentences packed into flat arrays, answers unpacked.
+
+A single distribution is a pack of one sentence, a batch a pack of many; nothing else calls the
+kernels.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora._core import inference as kernels
+from arbora.errors import ArboraError, NoTreeError, ScoreError, TooLargeError
+from arbora.types import FloatArray, IntArray, Root, Tree, TreeClass
+
+__all__ = ["Packed", "SentenceSums", "available_threads", "pack", "read_only"]
+
+
+class SentenceSums:
+    """log Z of one sentence, in a form that loses nothing at large scores.
+
+    `relative` is log Z minus the sum of the column shifts: differences of log-probabilities are
+    taken between numbers of their own size.
+    """
+
+    __slots__ = ("log_partition", "relative", "shift")
+
+    def __init__(self, log_partition: float, relative: float, shift: FloatArray) -> None:
+        self.log_partition = log_partition
+        self.relative = relative
+        self.shift = shift
+
+
+def available_threads() -> int:
+    """The cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Packed:
+    """Scores of one or more sentences, checked, in one flat read-only array."""
+
+    def __init__(
+        self,
+        flat: FloatArray,
+        n_words: Sequence[int] | NDArray[np.int64],
+        n_labels: int | None,
+        trees: TreeClass,
+        root: Root,
+        threads: int = 1,
+        sentences: NDArray[np.int64] | None = None,
+    ) -> None:
+        self.flat = flat
+        self.n_words = np.asarray(n_words, dtype=np.int64)
+        self.n_labels = n_labels
+        self.trees: TreeClass = trees
+        self.root: Root = root
+        self.threads = threads
+        self.sentences = np.arange(len(self.n_words)) if sentences is None else sentences
+        self.cells = np.concatenate([[0], np.cumsum((self.n_words + 1) ** 2)]) * self._depth
+        self.word_starts = np.concatenate([[0], np.cumsum(self.n_words)])
+
+    @property
+    def _depth(self) -> int:
+        return 1 if self.n_labels is None else self.n_labels
+
+    def __len__(self) -> int:
+        return len(self.n_words)
+
+    def shape(self, i: int) -> tuple[int, ...]:
+        side = int(self.n_words[i]) + 1
+        return (side, side) if self.n_labels is None else (side, side, self.n_labels)
+
+    def split(self, flat: FloatArray) -> list[FloatArray]:
+        """Views, sentence by sentence, of a flat answer of the scores' size; made read-only."""
+        flat.setflags(write=False)
+        if len(self) > 1 and (self.n_words == self.n_words[0]).all():
+            return list(flat.reshape(len(self), *self.shape(0)))
+        return [
+            flat[self.cells[i] : self.cells[i + 1]].reshape(self.shape(i)) for i in range(len(self))
+        ]
+
+    def scores(self, i: int) -> FloatArray:
+        return self.flat[self.cells[i] : self.cells[i + 1]].reshape(self.shape(i))
+
+    def with_scores(self, flat: FloatArray, trees: TreeClass | None = None) -> Packed:
+        """The same sentences under other scores."""
+        return Packed(
+            flat, self.n_words, self.n_labels, trees or self.trees, self.root, self.threads,
+            self.sentences,
+        )  # fmt: skip
+
+    def select(self, keep: Sequence[int]) -> Packed:
+        """Some of the sentences; one of them without copying."""
+        if len(keep) == 1:
+            i = keep[0]
+            flat = self.flat[self.cells[i] : self.cells[i + 1]]
+        else:
+            pieces = [self.flat[self.cells[i] : self.cells[i + 1]] for i in keep]
+            flat = np.concatenate(pieces) if pieces else np.empty(0)
+            flat.setflags(write=False)
+        threads = self.threads if len(keep) > 1 else 1
+        return Packed(
+            flat, self.n_words[list(keep)], self.n_labels, self.trees, self.root, threads,
+            self.sentences[list(keep)],
+        )  # fmt: skip
+
+    def check(self) -> dict[int, ArboraError]:
+        """Forbids column 0 and the diagonal, and says which sentences are impossible, and why."""
+        found = kernels.clean_and_check(self.flat, *self._arguments())
+        self.flat.setflags(write=False)
+        return {
+            i: _explain(report, self.shape(i), self.trees)
+            for i, report in enumerate(found)
+            if report[0] or report[4]
+        }
+
+    def sums(self, marginals: bool) -> tuple[list[SentenceSums], list[FloatArray]]:
+        log_z, relative, shift, answer = self._call(kernels.sums, 4 if marginals else 2, marginals)
+        log_z, relative = log_z.tolist(), relative.tolist()
+        starts = (self.word_starts + np.arange(len(self) + 1)).tolist()
+        sums = [
+            SentenceSums(log_z[i], relative[i], shift[starts[i] : starts[i + 1]])
+            for i in range(len(self))
+        ]
+        return sums, self.split(answer) if marginals else []
+
+    def vjp(self, marginals: FloatArray, d_marginals: FloatArray) -> list[FloatArray]:
+        return self.split(self._call(kernels.vjp, 9, marginals, d_marginals))
+
+    def argmax(self) -> list[Tree]:
+        heads, labels, scores = self._call(kernels.argmax, 1)
+        read_only(heads), read_only(labels)
+        starts, values = self.word_starts.tolist(), scores.tolist()
+        labelled = self.n_labels is not None
+        return [
+            Tree(heads[a:b], labels[a:b] if labelled else None, value)
+            for a, b, value in zip(starts, starts[1:], values, strict=False)
+        ]
+
+    def kbest(self, k: int) -> list[list[Tree]]:
+        heads, labels, scores, counts = self._call(kernels.kbest, 2, k)
+        read_only(heads), read_only(labels)
+        answers, at, tree = [], 0, 0
+        for n, count in zip(self.n_words.tolist(), counts.tolist(), strict=True):
+            trees = []
+            for _ in range(count):
+                label = None if self.n_labels is None else labels[at : at + n]
+                trees.append(Tree(heads[at : at + n], label, float(scores[tree])))
+                at, tree = at + n, tree + 1
+            answers.append(trees)
+        return answers
+
+    def sample(self, count: int, seed: int) -> list[tuple[IntArray, IntArray | None]]:
+        heads, labels = self._call(kernels.sample, 4, count, seed, self.sentences)
+        read_only(heads), read_only(labels)
+        starts = (self.word_starts * count).tolist()
+        labelled = self.n_labels is not None and self.n_labels > 1
+        answers: list[tuple[IntArray, IntArray | None]] = []
+        for a, b, n in zip(starts, starts[1:], self.n_words.tolist(), strict=False):
+            drawn = heads[a:b].reshape(count, n)
+            if labelled:
+                answers.append((drawn, labels[a:b].reshape(count, n)))
+            else:
+                answers.append((drawn, None if self.n_labels is None else np.zeros_like(drawn)))
+        return answers
+
+    def margins(self) -> list[FloatArray]:
+        self._check_memory(9)
+        arguments = self._arguments()
+        return self.split(kernels.margins(self.flat, arguments[0], *arguments[2:]))
+
+    def _arguments(self) -> tuple[Any, int, bool, bool, int]:
+        projective, multi = self.trees == "projective", self.root == "multi"
+        return self.n_words, self._depth, projective, multi, self.threads
+
+    def _call(self, kernel: Callable[..., Any], matrices: int, *arguments: Any) -> Any:
+        self._check_memory(matrices)
+        try:
+            return kernel(self.flat, *self._arguments(), *arguments)
+        except MemoryError:
+            raise self._too_large(self._need(matrices)) from None
+
+    def _need(self, matrices: int) -> int:
+        """Bytes of scratch for the longest sentence on every thread; charts double the count."""
+        side = int(self.n_words.max(initial=0)) + 1
+        charts = 2 if self.trees == "projective" else 1
+        return side * side * 8 * matrices * charts * min(self.threads, max(len(self), 1))
+
+    def _check_memory(self, matrices: int) -> None:
+        need = self._need(matrices)
+        if need > 2**30 and need > _physical_memory():
+            raise self._too_large(need)
+
+    def _too_large(self, need: int) -> TooLargeError:
+        return TooLargeError(
+            f"a sentence of {int(self.n_words.max())} words needs about {need / 1e9:.1f} GB of "
+            f"working memory, and this machine has {_physical_memory() / 1e9:.1f} GB"
+        )
+
+
+def _physical_memory() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 2**63  # unknown: let the allocation decide
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
+def pack(
+    arrays: Sequence[NDArray[Any]],
+    trees: TreeClass,
+    root: Root,
+    threads: int,
+    sentences: NDArray[np.int64] | None = None,
+) -> Packed:
+    """Copies the scores of sentences with the same number of labels, not yet checked."""
+    n_words = [array.shape[0] - 1 for array in arrays]
+    n_labels = arrays[0].shape[2] if arrays and arrays[0].ndim == 3 else None
+    if len(arrays) == 1:
+        flat = np.array(arrays[0], dtype=np.float64, order="C").ravel()
+    else:
+        pieces = [array.ravel() for array in arrays] or [np.empty(0)]
+        flat = np.concatenate(pieces, dtype=np.float64)
+    return Packed(flat, n_words, n_labels, trees, root, threads, sentences)
+
+
+def _explain(report: tuple[int, ...], shape: tuple[int, ...], trees: TreeClass) -> ArboraError:
+    cell, head, modifier, label, problem, word = report
+    if cell:
+        index = [head, modifier] if len(shape) == 2 else [head, modifier, label]
+        what, advice = {
+            1: ("NaN", "replace it by a number"),
+            2: ("+inf", "scores must be finite, or -inf to forbid an arc"),
+            3: (
+                f"beyond {kernels.LARGEST_SCORE:g} in magnitude",
+                "use -inf to forbid an arc and constrain() to require one",
+            ),
+        }[cell]
+        return ScoreError(f"scores{index} is {what}: {advice}")
+    kind = "projective tree" if trees == "projective" else "tree"
+    text = {
+        1: f"word {word} has no possible head: every arc into it is forbidden",
+        2: f"word {word} cannot be reached from the root over the allowed arcs",
+        3: 'no word may be attached to the root: allow a root arc or use root="multi"',
+        4: f"word {word} can only be reached over a second root arc: allow another head for it "
+        'or use root="multi"',
+        5: f"every tree over the allowed arcs has crossing arcs: allow another head for word {word} "
+        "or use SpanningTrees",
+        6: "every tree over the allowed arcs has crossing arcs: allow more arcs "
+        "or use SpanningTrees",
+    }[problem]
+    named = word if problem in (1, 2, 4, 5) else None
+    return NoTreeError(f"there is no {kind}: {text}", named)

@@ -1,0 +1,59 @@
+"""The values that every layer understands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["FloatArray", "IntArray", "Root", "Samples", "Tree", "TreeClass"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+Root = Literal["single", "multi"]
+TreeClass = Literal["nonprojective", "projective"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """A tree and its score.
+
+    `heads[m - 1]` is the head of word m and 0 is the root symbol, as in a HEAD column; `labels`
+    is None without labels; `score` is the model's score, the sum of the scores of the arcs.
+    Both arrays are read-only. `np.asarray(tree)` is `tree.heads`.
+    """
+
+    heads: IntArray
+    labels: IntArray | None
+    score: float
+
+    @property
+    def arcs(self) -> list[tuple[int, int]]:
+        """The arcs as pairs (head, modifier), in word order."""
+        return [(int(head), word) for word, head in enumerate(self.heads, start=1)]
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.heads, dtype=dtype, copy=True if copy is None else copy)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[bytes, bytes | None]:
+        return self.heads.tobytes(), None if self.labels is None else self.labels.tobytes()
+
+
+class Samples(NamedTuple):
+    """Draws with labels: both arrays have one row per draw and one column per word."""
+
+    heads: IntArray
+    labels: IntArray

@@ -1,0 +1,57 @@
+"""Builds Arbora into a virtual environment, or says in one sentence what is missing.
+
+    python tools/set_up.py .venv
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+BUILD_TOOLS = ["cmake>=3.20", "ninja", "nanobind>=2.9", "scikit-build-core>=0.11"]
+
+
+def stop(sentence: str) -> None:
+    sys.exit(f"arbora: {sentence}")
+
+
+def run(command: list[str | Path], what: str) -> None:
+    """Runs a command quietly; on failure shows the end of what it said and stops."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return
+    said = done.stdout + done.stderr
+    sys.stderr.write("\n".join(said.splitlines()[-40:]) + "\n")
+    offline = ("No matching distribution", "Could not find a version", "Connection", "resolve")
+    if any(sign in said for sign in offline) and "error:" not in said.split("ERROR")[0]:
+        stop(f"{what} failed because packages could not be fetched: check the network connection.")
+    stop(f"{what} failed; the reason is above.")
+
+
+def main(folder: Path) -> None:
+    if sys.version_info < (3, 11):
+        stop(f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}.")
+    compilers = [os.environ.get("CXX", ""), "c++", "g++", "clang++", "cl"]
+    if not any(shutil.which(name) for name in compilers if name):
+        stop("no C++ compiler was found: install one (on Debian or Ubuntu: apt install g++).")
+    try:
+        import ensurepip  # noqa: F401  # venv needs it
+        import venv
+    except ImportError:
+        stop("Python's venv module is missing (on Debian or Ubuntu: apt install python3-venv).")
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not python.exists():
+        sys.stderr.write(f"Making a virtual environment in {folder} ...\n")
+        venv.create(folder, with_pip=True)
+    pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    sys.stderr.write("Installing build tools ...\n")
+    run([*pip, *BUILD_TOOLS], "Installing the build tools")
+    sys.stderr.write("Compiling arbora and installing what it needs (about a minute) ...\n")
+    run([*pip, "--no-build-isolation", "--editable", ".[dev]"], "Building arbora")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else ".venv"))
