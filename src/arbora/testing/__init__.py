@@ -1,0 +1,32 @@
+"""Slow twins and laws: what the fast code is checked against.
+
+Everything here is plain enough to be trusted by reading it. It ships with the package so that
+other people's distributions and gradients can be checked with it too.
+"""
+
+from arbora.testing.check_distribution import check_distribution
+from arbora.testing.determinants import (
+    laplacian,
+    lu_log_partition,
+    lu_marginals,
+    lu_vjp,
+    minors_log_partition,
+)
+from arbora.testing.enumeration import EnumeratedTrees, count_trees, enumerate_trees
+from arbora.testing.finite_difference import finite_difference
+from arbora.testing.precise import precise_projective, precise_spanning
+
+__all__ = [
+    "EnumeratedTrees",
+    "check_distribution",
+    "count_trees",
+    "enumerate_trees",
+    "finite_difference",
+    "laplacian",
+    "lu_log_partition",
+    "lu_marginals",
+    "lu_vjp",
+    "minors_log_partition",
+    "precise_projective",
+    "precise_spanning",
+]

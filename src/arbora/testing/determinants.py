@@ -1,0 +1,83 @@
+"""The Matrix-Tree Theorem as the papers print it: by determinants and inverse matrices.
+
+Right at moderate scores, and the cross-check there; at large scores these formulas cancel, which
+is why the library does not use them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arbora.types import FloatArray, Root
+
+__all__ = ["laplacian", "lu_log_partition", "lu_marginals", "lu_vjp", "minors_log_partition"]
+
+
+def laplacian(x: FloatArray, root: Root) -> FloatArray:
+    """K07 3.3 (multi-root), or L-hat of K07 Prop. 1 with its first row replaced (single-root)."""
+    arcs = np.array(x[1:, 1:])
+    np.fill_diagonal(arcs, 0.0)
+    if root == "multi":
+        return np.asarray(np.diag(arcs.sum(axis=0) + x[0, 1:]) - arcs)
+    answer = np.diag(arcs.sum(axis=0)) - arcs
+    answer[0] = x[0, 1:]
+    return np.asarray(answer)
+
+
+def minors_log_partition(scores: FloatArray) -> float:
+    """K07 3.1, the naive single-root sum: Z = sum_m exp(theta_0m) L^(m,m), n determinants."""
+    weights = np.exp(scores)
+    arcs = weights[1:, 1:].copy()
+    np.fill_diagonal(arcs, 0.0)
+    whole = np.diag(arcs.sum(axis=0)) - arcs
+    total = 0.0
+    for m in range(len(whole)):
+        minor = np.delete(np.delete(whole, m, axis=0), m, axis=1)
+        total += weights[0, m + 1] * float(np.linalg.det(minor))
+    return float(np.log(total))
+
+
+def lu_log_partition(scores: FloatArray, root: Root) -> float:
+    weights, shift = _shifted(scores)
+    return float(np.linalg.slogdet(laplacian(weights, root))[1] + shift.sum())
+
+
+def lu_marginals(scores: FloatArray, root: Root) -> FloatArray:
+    """K07 3.2: from the inverse of the Laplacian."""
+    weights, _ = _shifted(scores)
+    return weights * _adjoint(np.linalg.inv(laplacian(weights, root)), root)
+
+
+def lu_vjp(scores: FloatArray, d_marginals: FloatArray, root: Root) -> FloatArray:
+    """g mu - W Adj(B Lap(g W) B): the derivative of the inverse in closed form."""
+    weights, _ = _shifted(scores)
+    inverse = np.linalg.inv(laplacian(weights, root))
+    inner = inverse @ laplacian(d_marginals * weights, root) @ inverse
+    marginals = weights * _adjoint(inverse, root)
+    return np.asarray(d_marginals * marginals - weights * _adjoint(inner, root))
+
+
+def _shifted(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    scores = np.array(scores)
+    np.fill_diagonal(scores, -np.inf)
+    scores[:, 0] = -np.inf
+    shift = scores.max(axis=0)
+    shift[0] = 0.0
+    return np.exp(scores - shift), shift
+
+
+def _adjoint(matrix: FloatArray, root: Root) -> FloatArray:
+    """The transpose of the map from arcs to the Laplacian."""
+    n = len(matrix)
+    answer = np.zeros((n + 1, n + 1))
+    diagonal = np.diag(matrix).copy()
+    across = matrix.T.copy()
+    if root == "multi":
+        answer[0, 1:] = diagonal
+    else:
+        answer[0, 1:] = matrix[:, 0]
+        diagonal[0] = 0.0  # column 1 has no diagonal cell of its own
+        across[0] = 0.0  # row 1 holds the root scores
+    answer[1:, 1:] = diagonal - across
+    np.fill_diagonal(answer, 0.0)
+    return answer

@@ -1,0 +1,171 @@
+"""Numbers at any scale, against arithmetic in as many bits as it takes (3000 and more).
+
+log Z must be right to 1e-12 of max(1, |log Z|), marginals to 1e-9, gradients to 1e-7.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from arbora import ProjectiveTrees, SpanningTrees
+from arbora.testing import (
+    EnumeratedTrees,
+    count_trees,
+    lu_log_partition,
+    lu_marginals,
+    lu_vjp,
+    minors_log_partition,
+    precise_projective,
+    precise_spanning,
+)
+from arbora.testing.precise import inside_outside
+from tests.helpers import level_scores, random_scores
+
+
+def assert_precise(trees, truth, gradient=None):
+    size = max(1.0, abs(truth.log_partition))
+    assert abs(trees.log_partition - truth.log_partition) <= 1e-12 * size
+    assert np.abs(trees.marginals - truth.marginals).max() <= 1e-9
+    if gradient is not None:
+        assert np.abs(trees.vjp(gradient) - truth.vjp).max() <= 1e-7
+    assert np.isfinite(trees.entropy())
+
+
+@pytest.mark.parametrize("mask", [0.0, 0.2])
+@pytest.mark.parametrize("scale", [30, 100, 300, 1500, 10_000])
+def test_spanning_trees_at_random_scores(scale, mask, root, rng):
+    for _ in range(3):
+        scores, gradient = random_scores(rng, 7, scale, mask), rng.normal(size=(8, 8))
+        truth = precise_spanning(scores, gradient, root)
+        assert_precise(SpanningTrees(scores, root), truth, gradient)
+
+
+@pytest.mark.parametrize("mask", [0.0, 0.2])
+@pytest.mark.parametrize("steepness", [20, 100, 300, 1000])
+def test_spanning_trees_at_structured_scores(steepness, mask, root, rng):
+    for n_words in (7, 12):
+        scores = level_scores(rng, n_words, steepness, mask)
+        gradient = rng.normal(size=scores.shape)
+        truth = precise_spanning(scores, gradient, root)
+        assert_precise(SpanningTrees(scores, root), truth, gradient)
+
+
+@pytest.mark.parametrize("mask", [0.0, 0.2])
+@pytest.mark.parametrize("scale", [30, 300])
+def test_spanning_trees_of_sixty_words(scale, mask, root, rng):
+    scores, gradient = random_scores(rng, 60, scale, mask), rng.normal(size=(61, 61))
+    truth = precise_spanning(scores, gradient, root)
+    assert_precise(SpanningTrees(scores, root), truth, gradient)
+
+
+@pytest.mark.parametrize("mask", [0.0, 0.2])
+@pytest.mark.parametrize("scale", [30, 100, 300, 1500, 10_000])
+def test_projective_trees_at_random_scores(scale, mask, root, rng):
+    for _ in range(3):
+        scores, gradient = random_scores(rng, 7, scale, mask), rng.normal(size=(8, 8))
+        truth = precise_projective(scores, gradient, root)
+        assert_precise(ProjectiveTrees(scores, root), truth, gradient)
+
+
+@pytest.mark.parametrize("mask", [0.0, 0.2])
+@pytest.mark.parametrize("steepness", [20, 100, 300, 1000])
+def test_projective_trees_at_structured_scores(steepness, mask, root, rng):
+    scores = level_scores(rng, 12, steepness, mask)
+    gradient = rng.normal(size=scores.shape)
+    truth = precise_projective(scores, gradient, root)
+    assert_precise(ProjectiveTrees(scores, root), truth, gradient)
+
+
+@pytest.mark.parametrize("scale", [30, 300])
+def test_projective_trees_of_sixty_words(scale, root, rng):
+    scores, gradient = random_scores(rng, 60, scale), rng.normal(size=(61, 61))
+    truth = precise_projective(scores, gradient, root)
+    assert_precise(ProjectiveTrees(scores, root), truth, gradient)
+
+
+def test_the_precise_twins_agree_with_enumeration(root, rng):
+    scores, gradient = random_scores(rng, 5, 3.0, 0.2), rng.normal(size=(6, 6))
+    for precise, trees in [(precise_spanning, "nonprojective"), (precise_projective, "projective")]:
+        truth, table = precise(scores, gradient, root), EnumeratedTrees(scores, trees, root)
+        assert truth.log_partition == pytest.approx(table.log_partition, rel=1e-13)
+        assert np.abs(truth.marginals - table.marginals).max() < 1e-13
+        assert np.abs(truth.vjp - table.vjp(gradient)).max() < 1e-12
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="long doubles are plain doubles here")
+def test_four_hundred_words_of_equal_scores(root):
+    """Against a count in closed form, and marginals by inside-outside in extended precision."""
+    scores = np.zeros((401, 401))
+    trees = ProjectiveTrees(scores, root)
+    expected = math.log(count_trees(400, "projective", root))
+    assert trees.log_partition == pytest.approx(expected, rel=1e-13)
+    weights = np.ones((401, 401), dtype=np.longdouble)
+    _, marginals = inside_outside(weights, root, np.longdouble(0), np.longdouble(1))
+    assert np.abs(trees.marginals - marginals.astype(float)).max() < 1e-12
+
+
+def test_tiny_marginals_are_right_through_constraints(kind, root, rng):
+    """log P(arc) = log Z(arc required) - log Z, even where P(arc) is below any double."""
+    scores = random_scores(rng, 5, 1.0)
+    scores[3, 1] = -2000.0
+    trees, table = kind(scores, root), EnumeratedTrees(scores, kind.trees, root)
+    log_p = trees.constrain(required=[(3, 1)]).log_partition - trees.log_partition
+    has = table.heads[:, 0] == 3
+    log_probs = table.tree_scores[has] - table.log_partition
+    assert log_p == pytest.approx(np.logaddexp.reduce(log_probs), abs=1e-9)
+    assert trees.marginals[3, 1] == 0.0
+
+
+def test_plain_and_wide_numbers_agree_where_both_work(kind, root, rng):
+    """A word that costs e^-800 forces wide numbers on the whole sentence and changes no other."""
+    base = random_scores(rng, 6, 3.0)
+    forced = np.full((9, 9), -np.inf)
+    forced[:7, :7] = base
+    # Words 7 and 8 prefer each other by far, and each can otherwise only hang below word 6.
+    forced[7, 8] = forced[8, 7] = 800.0
+    forced[6, 7] = forced[6, 8] = 0.0
+    trees, plain = kind(forced, root), kind(base, root)
+    assert np.abs(trees.marginals[:7, :7] - plain.marginals).max() < 1e-13
+    assert trees.log_partition == pytest.approx(plain.log_partition + 800 + math.log(2), rel=1e-14)
+    gradient = np.zeros((9, 9))
+    gradient[:7, :7] = rng.normal(size=(7, 7))
+    difference = trees.vjp(gradient)[:7, :7] - plain.vjp(gradient[:7, :7])
+    assert np.abs(difference).max() < 1e-13
+
+
+@pytest.mark.parametrize("n_words", [5, 40, 300])
+@pytest.mark.parametrize("scale", [1.0, 5.0])
+def test_determinants_agree_at_moderate_scores(root, n_words, scale, rng):
+    """T3: the formulas of the papers, where they can be trusted."""
+    scores = random_scores(rng, n_words, scale)
+    trees = SpanningTrees(scores, root)
+    assert trees.log_partition == pytest.approx(lu_log_partition(scores, root), rel=1e-12)
+    assert np.abs(trees.marginals - lu_marginals(scores, root)).max() < 1e-8
+    gradient = rng.normal(size=scores.shape)
+    assert np.abs(trees.vjp(gradient) - lu_vjp(scores, gradient, root)).max() < 1e-6
+
+
+def test_naive_minors_agree(rng):
+    """K07 3.1: the sum over root words of n determinants."""
+    for n_words in (1, 2, 5, 8):
+        scores = random_scores(rng, n_words)
+        expected = minors_log_partition(scores)
+        assert SpanningTrees(scores).log_partition == pytest.approx(expected, rel=1e-10, abs=1e-12)
+
+
+def test_determinants_fail_where_arbora_does_not(rng):
+    """Why the library does not use them: at a scale of 50, marginals are off by more than 0.1."""
+    worst = 0.0
+    for _ in range(20):
+        scores = random_scores(rng, 12, 50)
+        with np.errstate(all="ignore"):
+            try:
+                usual = lu_marginals(scores, "multi")
+            except np.linalg.LinAlgError:
+                usual = np.full(scores.shape, np.nan)
+        error = np.abs(usual - SpanningTrees(scores, "multi").marginals).max()
+        worst = max(worst, np.inf if np.isnan(error) else error)
+    assert worst > 0.1
