@@ -76,16 +76,13 @@ class Search {
 
   std::vector<RankedTree> run() {
     current_ = best_;
-    add_best_of(Part{});
+    add_best_of(Part{}, kInfinity);
     std::vector<RankedTree> found;
     while (!queue_.empty() && static_cast<Index>(found.size()) < wanted_) {
       const Part part = std::move(queue_.extract(queue_.begin()).value());
       found.push_back(to_tree(part));
       split(part, wanted_ - static_cast<Index>(found.size()));
     }
-    // The search sums scores in its own order; where that rounds differently, so may the order.
-    std::stable_sort(found.begin(), found.end(),
-                     [](const RankedTree& a, const RankedTree& b) { return a.score > b.score; });
     return found;
   }
 
@@ -96,7 +93,9 @@ class Search {
 
   // Puts into the queue the best tree of the part that current_ describes. In the pivot's column
   // the arcs stand at the rank that the exclusions leave them; in fixed columns, at the tree's.
-  void add_best_of(Part part) {
+  // No tree of a part beats `bound`, the score of the tree taken out of the whole; where the search
+  // for best trees rounds differently, the bound keeps the list in order.
+  void add_best_of(Part part, double bound) {
     const Index n = scores_.n_words;
     std::vector<std::int32_t> heads(static_cast<std::size_t>(n));
     workspace_.reset();
@@ -114,6 +113,7 @@ class Search {
       const auto i = static_cast<std::size_t>(m - 1);
       part.score += ranking_.score(part.heads[i], m, part.ranks[i]);
     }
+    part.score = std::min(part.score, bound);
     part.serial = serial_++;
     queue_.insert(std::move(part));
   }
@@ -132,7 +132,7 @@ class Search {
         const auto used = std::count(rest.excluded.begin(), rest.excluded.end(), h);
         cell(h, m) = ranking_.score(h, m, static_cast<std::int32_t>(used));
       }
-      add_best_of(std::move(rest));
+      add_best_of(std::move(rest), part.score);
       fix(part, m);
       while (static_cast<Index>(queue_.size()) > still_wanted) queue_.erase(std::prev(queue_.end()));
     }

@@ -83,8 +83,8 @@ def test_only_crossing_trees(root):
     from arbora import ProjectiveTrees
 
     scores = np.full((5, 5), -np.inf)
-    scores[0, 3] = scores[3, 1] = scores[1, 4] = scores[4, 2] = 0.0
-    assert SpanningTrees(scores, root).argmax().heads.tolist() == [3, 4, 0, 1]
+    scores[0, 3] = scores[3, 1] = scores[3, 4] = scores[4, 2] = 0.0
+    assert SpanningTrees(scores, root).argmax().heads.tolist() == [3, 4, 0, 3]
     with pytest.raises(NoTreeError, match="crossing arcs: allow another head for word") as error:
         ProjectiveTrees(scores, root)
     freed = scores.copy()

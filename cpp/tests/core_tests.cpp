@@ -1,0 +1,166 @@
+// What Python cannot see, and every kernel once more without Python, for the sanitizers.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "arbora/base/number.hpp"
+#include "arbora/base/parallel.hpp"
+#include "arbora/inference/batch.hpp"
+#include "arbora/inference/shift.hpp"
+
+namespace {
+
+using namespace arbora;
+
+int failures = 0;
+
+void expect(bool truth, const char* claim, int line) {
+  if (truth) return;
+  ++failures;
+  std::printf("line %d: not true: %s\n", line, claim);
+}
+#define EXPECT(claim) expect((claim), #claim, __LINE__)
+
+bool near(double a, double b, double tolerance) {
+  return std::abs(a - b) <= tolerance * std::max({1.0, std::abs(a), std::abs(b)});
+}
+
+void test_exponential() {
+  for (double x = -707.5; x <= 0.0; x += 0.37) {
+    EXPECT(near(exp_nonpositive(splat(x))[2] / std::exp(x), 1.0, 5e-16));
+  }
+  EXPECT(exp_nonpositive(splat(-709.0))[0] == 0.0);
+  EXPECT(exp_nonpositive(splat(kForbidden))[1] == 0.0);
+  EXPECT(exp_nonpositive(splat(0.0))[3] == 1.0);
+}
+
+void test_wide_numbers() {
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  for (int i = 0; i < 1000; ++i) {
+    const double a = normal(random), b = normal(random) * std::exp(5 * normal(random));
+    EXPECT((Wide(a) + Wide(b)).to_double() == a + b);
+    EXPECT((Wide(a) - Wide(b)).to_double() == a - b);
+    EXPECT((Wide(a) * Wide(b)).to_double() == a * b);
+    EXPECT((Wide(a) / Wide(b)).to_double() == a / b);
+  }
+  EXPECT(near((Wide::exp(-1e6) * Wide::exp(1e6)).to_double(), 1.0, 1e-9));
+  EXPECT(near(Wide::exp(-12345.678).log(), -12345.678, 1e-15));
+  EXPECT(Wide::exp(-1e6).to_double() == 0.0);
+  EXPECT((Wide::exp(-1e6) + Wide()).is_positive());
+  EXPECT(!Wide().is_positive());
+  EXPECT(Wide().log() == kForbidden);
+  EXPECT(Wide(5e-324).to_double() == 5e-324);
+}
+
+void test_workspace() {
+  Workspace workspace;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<unsigned char*> blocks;
+    for (std::size_t size : {1U, 1000U, 64U, 100000U}) {
+      auto* block = static_cast<unsigned char*>(workspace.bytes(size));
+      EXPECT(reinterpret_cast<std::uintptr_t>(block) % 64 == 0);
+      std::fill(block, block + size, static_cast<unsigned char>(blocks.size()));
+      blocks.push_back(block);
+    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT(*blocks[i] == i);
+    workspace.reset();
+  }
+}
+
+void test_threads_meet_exceptions() {
+  std::vector<int> done(100, 0);
+  for_each_sentence(100, 4, 1e9, [&](Index i, Workspace&) { done[static_cast<std::size_t>(i)] = 1; });
+  EXPECT(std::accumulate(done.begin(), done.end(), 0) == 100);
+  bool caught = false;
+  try {
+    for_each_sentence(100, 4, 1e9, [](Index i, Workspace&) {
+      if (i == 57) throw std::bad_alloc();
+    });
+  } catch (const std::bad_alloc&) {
+    caught = true;
+  }
+  EXPECT(caught);
+}
+
+struct Sentences {
+  std::vector<std::int64_t> n_words;
+  std::vector<double> scores;
+  Index n_labels;
+
+  Sentences(std::vector<std::int64_t> sizes, Index labels, double scale, double mask, unsigned seed)
+      : n_words(std::move(sizes)), n_labels(labels) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    std::uniform_real_distribution<double> uniform;
+    for (const std::int64_t n : n_words) {
+      for (Index h = 0; h <= n; ++h) {
+        for (Index m = 0; m <= n; ++m) {
+          for (Index l = 0; l < labels; ++l) {
+            const bool forbidden = h + 1 != m && uniform(random) < mask;
+            scores.push_back(forbidden ? kForbidden : scale * normal(random));
+          }
+        }
+      }
+    }
+  }
+  Batch batch(Trees trees, Root root, int threads) const {
+    return {scores.data(), n_words, n_labels, trees, root, threads};
+  }
+  std::size_t words() const {
+    return static_cast<std::size_t>(std::accumulate(n_words.begin(), n_words.end(), Index{0}));
+  }
+};
+
+void test_every_kernel(Trees trees, Root root, Index labels, double scale, double mask) {
+  Sentences s({1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 21, 33}, labels, scale, mask, 7);
+  const Batch batch = s.batch(trees, root, 3);
+  for (const Check& check : clean_and_check(batch, s.scores.data())) {
+    EXPECT(check.cell == Cell::fine && check.verdict.problem == Problem::none);
+  }
+  const std::size_t sentences = s.n_words.size(), cells = s.scores.size(), words = s.words();
+  std::vector<double> log_z(sentences), relative(sentences), shift(words + sentences);
+  std::vector<double> marginals(cells), gradient(cells, 0.25), answer(cells), score(sentences);
+  batch_sums(batch, log_z.data(), relative.data(), shift.data(), marginals.data());
+  EXPECT(near(std::accumulate(marginals.begin(), marginals.end(), 0.0),
+              static_cast<double>(words), 1e-9));
+  batch_vjp(batch, marginals.data(), gradient.data(), answer.data());
+  for (const double x : answer) EXPECT(std::abs(x) < 1e-9);  // a constant has no covariance
+  std::vector<std::int32_t> heads(words), arc_labels(words);
+  batch_argmax(batch, heads.data(), arc_labels.data(), score.data());
+  const auto lists = batch_kbest(batch, 5);
+  for (std::size_t i = 0; i < sentences; ++i) {
+    EXPECT(score[i] <= log_z[i] + 1e-9 * std::abs(log_z[i]) + 1e-9);
+    EXPECT(!lists[i].empty() && near(lists[i][0].score, score[i], 1e-12));
+  }
+  std::vector<std::int32_t> drawn(4 * words), drawn_labels(4 * words);
+  std::vector<std::int64_t> keys(sentences);
+  std::iota(keys.begin(), keys.end(), 0);
+  batch_sample(batch, 5, keys, 4, drawn.data(), labels > 1 ? drawn_labels.data() : nullptr);
+  for (const std::int32_t head : drawn) EXPECT(head >= 0 && head <= 33);
+  if (labels == 1) batch_margins(batch, answer.data());
+}
+
+}  // namespace
+
+int main() {
+  test_exponential();
+  test_wide_numbers();
+  test_workspace();
+  test_threads_meet_exceptions();
+  for (const Trees trees : {Trees::nonprojective, Trees::projective}) {
+    for (const Root root : {Root::single, Root::multi}) {
+      for (const Index labels : {1, 3}) {
+        for (const double scale : {1.0, 700.0}) {
+          for (const double mask : {0.0, 0.3}) test_every_kernel(trees, root, labels, scale, mask);
+        }
+      }
+    }
+  }
+  std::printf("core tests: %s\n", failures == 0 ? "all passed" : "FAILED");
+  return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,167 @@
+"""Drawings made of characters."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arbora.errors import ShapeError
+
+__all__ = ["heat_table", "tree_text"]
+
+UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
+LINES = {
+    0: " ",
+    UP | DOWN: "│",
+    LEFT | RIGHT: "─",
+    DOWN | RIGHT: "╭",
+    DOWN | LEFT: "╮",
+    UP | DOWN | RIGHT: "├",
+    UP | DOWN | LEFT: "┤",
+    DOWN | LEFT | RIGHT: "┬",
+    UP | DOWN | LEFT | RIGHT: "┼",
+}
+SHADES = " ░▒▓█"
+
+
+class _Arc(NamedTuple):
+    head: int
+    modifier: int
+    label: str
+
+    @property
+    def low(self) -> int:
+        return min(self.head, self.modifier)
+
+    @property
+    def high(self) -> int:
+        return max(self.head, self.modifier)
+
+
+def tree_text(
+    words: Sequence[str],
+    heads: ArrayLike,
+    labels: Sequence[str] | None = None,
+    *,
+    root: str = "ROOT",
+) -> str:
+    """A dependency tree drawn above its sentence, arcs from head to modifier.
+
+    Arcs end in an arrow over the modifier, leave a head to the side they go to, and may cross.
+    """
+    above = np.asarray(heads)
+    if above.shape != (len(words),):
+        raise ShapeError(f"there are {len(words)} words, but heads of shape {above.shape}")
+    tokens = [root, *words]
+    names = [""] * len(words) if labels is None else list(labels)
+    arcs = [_Arc(int(h), m, names[m - 1]) for m, h in enumerate(above, start=1)]
+    levels = _levels(arcs)
+    centres, width = _centres(tokens, arcs)
+    rows = max(levels.values()) + 1
+    grid = [[0] * width for _ in range(rows)]
+    for arc in arcs:
+        _draw(grid, arc, rows - 1 - levels[arc], centres)
+    lines = [[LINES[cell] for cell in row] for row in grid]
+    for arc in arcs:
+        start = centres[arc.modifier]
+        lines[-1][start] = "▼"
+        _write_label(lines[rows - 1 - levels[arc]], arc, centres)
+    text = ["".join(line).rstrip() for line in lines]
+    sentence = ""
+    for token, centre in zip(tokens, centres, strict=True):
+        start = centre - (_width(token) - 1) // 2
+        sentence += " " * (start - _width(sentence)) + token
+    return "\n".join([*text, sentence])
+
+
+def _levels(arcs: list[_Arc]) -> dict[_Arc, int]:
+    """Heights: above every arc inside, and beside no arc that overlaps; short arcs first."""
+    levels: dict[_Arc, int] = {}
+    for arc in sorted(arcs, key=lambda a: (a.high - a.low, a.low)):
+        overlapping = [
+            level for other, level in levels.items() if other.low < arc.high and arc.low < other.high
+        ]
+        levels[arc] = 1 + max(overlapping, default=0)
+    return levels
+
+
+def _centres(tokens: list[str], arcs: list[_Arc]) -> tuple[list[int], int]:
+    """Columns of the words, wide enough for labels on arcs between neighbours."""
+    room = [0] * len(tokens)  # needed between a word and the one before
+    for arc in arcs:
+        if arc.high - arc.low == 1 and arc.label:
+            room[arc.high] = max(room[arc.high], len(arc.label) + 4)
+    centres: list[int] = []
+    end = -3
+    for i, token in enumerate(tokens):
+        left = (_width(token) - 1) // 2
+        centre = max(end + 3 + max(left, 1), centres[-1] + room[i] if centres else 0)
+        centres.append(centre)
+        end = centre + max(_width(token) - 1 - left, 1)
+    return centres, end + 1
+
+
+def _ends(arc: _Arc, centres: list[int]) -> tuple[int, int]:
+    """The columns of an arc's two ends: it leaves beside its head's middle, to its own side."""
+    leaving = centres[arc.head] + (1 if arc.modifier > arc.head else -1)
+    return min(leaving, centres[arc.modifier]), max(leaving, centres[arc.modifier])
+
+
+def _draw(grid: list[list[int]], arc: _Arc, row: int, centres: list[int]) -> None:
+    low, high = _ends(arc, centres)
+    grid[row][low] |= RIGHT | DOWN
+    grid[row][high] |= LEFT | DOWN
+    for column in range(low + 1, high):
+        grid[row][column] |= LEFT | RIGHT
+    for below in range(row + 1, len(grid)):
+        grid[below][low] |= UP | DOWN
+        grid[below][high] |= UP | DOWN
+
+
+def _write_label(line: list[str], arc: _Arc, centres: list[int]) -> None:
+    """The label in the middle of the arc's line, where it does not hide a crossing."""
+    if not arc.label:
+        return
+    low, high = _ends(arc, centres)
+    start = (low + high + 1 - len(arc.label)) // 2
+    if all(line[start + i] == "─" for i in range(len(arc.label))):
+        line[start : start + len(arc.label)] = arc.label
+
+
+def heat_table(words: Sequence[str], marginals: ArrayLike, *, root: str = "ROOT") -> str:
+    """P(head | word) in percent with a shade, one column per word, one row per head."""
+    p = np.asarray(marginals)
+    if p.shape != (len(words) + 1, len(words) + 1):
+        raise ShapeError(f"there are {len(words)} words, but marginals of shape {p.shape}")
+    tokens = [root, *words]
+    margin = max(_width(token) for token in tokens)
+    headings = [word if len(word) <= 7 else word[:6] + "…" for word in words]
+    cell = max(6, *(_width(word) + 1 for word in headings))
+    lines = [" " * margin + "".join(_right(word, cell) for word in headings)]
+    for h, token in enumerate(tokens):
+        line = token + " " * (margin - _width(token))
+        for m in range(1, len(tokens)):
+            line += _right(_heat(float(p[h, m])), cell)
+        lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+def _heat(p: float) -> str:
+    """A shade and a percentage; a dot for what rounds to nothing, blank for what is impossible."""
+    if p < 0.005:
+        return "·" if p > 0 else ""
+    return f"{SHADES[int(np.ceil(p * (len(SHADES) - 1)))]}{100 * p:3.0f}"
+
+
+def _right(text: str, width: int) -> str:
+    return " " * (width - _width(text)) + text
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes in a terminal."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)

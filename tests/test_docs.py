@@ -1,0 +1,37 @@
+"""Every Python block of README and docs runs, in order, and says what it claims to say."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_code_of_a_page(page):
+    """Blocks of a page share their names; a text block after code is what the code prints."""
+    names: dict[str, object] = {"__name__": "docs"}
+    for match in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        code, expected = match.groups()
+        line = page.read_text(encoding="utf-8")[: match.start()].count("\n") + 1
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * line + code, str(page), "exec"), names)
+        if expected is not None:
+            assert printed.getvalue().strip() == expected.strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+    for target in re.findall(r'src="([^"]+)"', page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"

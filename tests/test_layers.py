@@ -1,0 +1,82 @@
+"""Imports go down only: the package's layers (ARCHITECTURE.md), and the core's."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "arbora"
+
+# From top to bottom; the folders of one line are siblings and do not know each other.
+LAYERS = [
+    {"cli", "server"},
+    {"parsers"},
+    {"training"},
+    {"losses", "evaluation", "drawing"},
+    {"inference", "scoring"},
+    {"features"},
+    {"data"},
+    {"types", "errors"},
+]
+DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
+
+# The core's folders, from top to bottom.
+CORE_LAYERS = ["bindings", "inference", "tree", "base"]
+
+
+def layer_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def imports(path: Path) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return [name for name in found if name.startswith("arbora")]
+
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__main__.py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_go_down(path):
+    here = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    if here in {"__init__", "testing"}:
+        return  # the public door opens on everything; `testing` may look everywhere
+    for name in imports(path):
+        there = layer_of(name)
+        if there == "_core":
+            assert name.split(".")[2] == here, f"{here} uses the kernels of another layer: {name}"
+        elif there != here:
+            assert DEPTH[there] > DEPTH[here], f"{path.name} ({here}) imports {name} ({there})"
+
+
+def test_testing_is_for_tests_only():
+    for path in MODULES:
+        if path.relative_to(PACKAGE).parts[0] != "testing":
+            assert not any(layer_of(name) == "testing" for name in imports(path)), path
+
+
+def test_the_core_does_not_know_python_and_includes_go_down():
+    for path in [*ROOT.glob("cpp/include/**/*.hpp"), *ROOT.glob("cpp/src/*.cpp")]:
+        text = path.read_text(encoding="utf-8")
+        assert "nanobind" not in text, path
+        assert "Python.h" not in text, path
+        if path.suffix == ".hpp":
+            here = CORE_LAYERS.index(path.parent.name)
+            for there in re.findall(r'#include "arbora/(\w+)/', text):
+                assert CORE_LAYERS.index(there) >= here, f"{path} includes {there}"
+
+
+def test_files_stay_readable():
+    for path in [*PACKAGE.rglob("*.py"), *ROOT.glob("cpp/**/*.[ch]pp"), *ROOT.glob("tests/**/*.py")]:
+        lines = path.read_text(encoding="utf-8").count("\n")
+        assert lines <= 420, f"{path} has {lines} lines: split it"

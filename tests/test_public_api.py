@@ -1,0 +1,69 @@
+"""The names that other people's code uses are there, typed and documented."""
+
+from __future__ import annotations
+
+import inspect
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import arbora
+
+QUESTIONS = [
+    "argmax", "mbr", "kbest", "sample", "log_prob", "entropy", "kl", "cross_entropy", "expect",
+    "variance", "covariance", "vjp", "constrain", "batch", "pair_marginal", "arc_margins", "greedy",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", arbora.__all__)
+def test_public_names_are_documented(name):
+    thing = getattr(arbora, name)
+    if not isinstance(thing, str):
+        assert inspect.getdoc(thing)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_question_can_be_asked(kind, name):
+    question = getattr(kind, name)
+    assert callable(question)
+    assert inspect.getdoc(question)
+
+
+@pytest.mark.parametrize("name", ["log_partition", "marginals"])
+def test_cached_answers_are_attributes(kind, name):
+    assert isinstance(inspect.getattr_static(kind, name), property)
+    assert kind.exact is True
+
+
+def test_version_is_the_installed_one():
+    assert arbora.__version__ == version("arbora")
+
+
+def test_types_are_shipped():
+    folder = Path(arbora.__file__).parent
+    assert (folder / "py.typed").exists()
+
+
+def test_stubs_are_those_of_the_compiled_module():
+    """The build writes the stubs from the module; what it installed names every kernel."""
+    core = Path(arbora._core.__file__).parent / "_core"
+    text = (core / "inference.pyi").read_text(encoding="utf-8")
+    kernels = [name for name in dir(arbora._core.inference) if not name.startswith("_")]
+    assert len(kernels) >= 8
+    for name in kernels:
+        assert f"def {name}(" in text or f"{name}: " in text
+
+
+def test_a_tree_is_a_value():
+    trees = arbora.SpanningTrees(np.arange(16.0).reshape(4, 4))
+    a, b = trees.argmax(), trees.kbest(1)[0]
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a != trees.kbest(2)[1]
+    assert a != "tree"
+    assert len(a) == 3
+    assert np.asarray(a).tolist() == a.heads.tolist()
+    assert a.arcs == [(int(h), m) for m, h in enumerate(a.heads, start=1)]
+    assert repr(trees) == "SpanningTrees(3 words, root='single')"

@@ -1,0 +1,45 @@
+"""A wheel built from the sources works in an environment that has nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_wheel_in_an_empty_environment(tmp_path):
+    run(
+        sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT,
+        env={**os.environ, "SKBUILD_BUILD_DIR": str(tmp_path / "build")},
+    )  # fmt: skip
+    (wheel,) = tmp_path.glob("arbora-*.whl")
+    tag = "cp312-abi3" if sys.version_info >= (3, 12) else "cp311-cp311"
+    assert tag in wheel.name
+
+    venv.create(tmp_path / "empty", with_pip=True)
+    python = tmp_path / "empty" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
+    script = (
+        "import numpy as np, arbora\n"
+        "from pathlib import Path\n"
+        "trees = arbora.SpanningTrees(np.zeros((4, 4)))\n"
+        "assert abs(np.exp(trees.log_partition) - 9) < 1e-12\n"
+        "folder = Path(arbora.__file__).parent\n"
+        "assert (folder / 'py.typed').exists()\n"
+        "assert (folder / '_core' / 'inference.pyi').exists()\n"
+        "print(arbora.__version__)\n"
+    )
+    assert run(python, "-c", script, cwd=tmp_path).strip() == "0.1.0"
