@@ -5,7 +5,8 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
-#include <memory>
+#include <utility>
+#include <vector>
 
 namespace arbora::border {
 
@@ -15,23 +16,16 @@ template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A new NumPy array over the contents of a vector, for answers whose size is not known before.
 template <class T>
 using Output = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
-// A new NumPy array that owns its memory, which is left as it comes.
 template <class T>
-struct Fresh {
-  explicit Fresh(std::size_t count) : size(count), owner(new T[count]), data(owner.get()) {}
-
-  Output<T> release() {
-    nb::capsule guard(owner.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    owner.release();
-    return Output<T>(data, {size}, guard);
-  }
-
-  std::size_t size;
-  std::unique_ptr<T[]> owner;
-  T* data;
-};
+Output<T> to_array(std::vector<T>&& values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Output<T>(kept->data(), {kept->size()}, owner);
+}
 
 }  // namespace arbora::border

@@ -1,9 +1,10 @@
-// Arrays in, arrays out; no arithmetic here. All sentences' scores come as one flat array.
+// Arrays in, arrays out; no arithmetic here. All sentences' scores come as one flat array, and the
+// answers go into arrays that the caller made.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <numeric>
+#include <stdexcept>
 #include <tuple>
 
 #include "arbora/inference/batch.hpp"
@@ -15,176 +16,161 @@ using namespace nb::literals;
 namespace {
 
 using arbora::Index;
-using arbora::border::Fresh;
 using arbora::border::InOut;
 using arbora::border::Input;
 using arbora::border::Output;
+using arbora::border::to_array;
 
 using Floats = Input<double>;
 using Counts = Input<std::int64_t>;
+using FloatAnswer = InOut<double>;
+using IntAnswer = InOut<std::int32_t>;
+
+void check_size(std::size_t size, std::size_t expected, const char* what) {
+  if (size != expected) throw std::invalid_argument(std::string(what) + " has the wrong size");
+}
 
 // The arguments every call begins with.
 struct Call {
   arbora::Batch batch;
-  std::size_t sentences, words, columns, cells;
+  std::size_t sentences, words = 0, columns = 0, cells = 0;  // cells with labels
 
-  Call(const double* scores, std::size_t size, const Counts& n_words, Index n_labels,
-       bool projective, bool multi_root, int threads)
-      : batch{scores,
+  Call(const Floats& scores, const Counts& n_words, Index n_labels, bool projective,
+       bool multi_root, int threads)
+      : batch{scores.data(),
               {n_words.data(), n_words.size()},
               n_labels,
               projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
               multi_root ? arbora::Root::multi : arbora::Root::single,
               threads},
-        sentences(n_words.size()),
-        words(0),
-        columns(0),
-        cells(0) {
+        sentences(n_words.size()) {
     for (const std::int64_t n : batch.n_words) {
       words += static_cast<std::size_t>(n);
       columns += static_cast<std::size_t>(n + 1);
-      cells += static_cast<std::size_t>((n + 1) * (n + 1));
+      cells += static_cast<std::size_t>((n + 1) * (n + 1) * n_labels);
     }
-    if (cells * static_cast<std::size_t>(n_labels) != size) {
-      throw std::invalid_argument("scores and n_words disagree");
-    }
+    check_size(scores.size(), cells, "scores");
   }
 };
 
-std::vector<std::tuple<int, Index, Index, Index, int, Index>> clean_and_check(
-    InOut<double> scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
-    int threads) {
-  const Call call(scores.data(), scores.size(), n_words, n_labels, projective, multi_root, threads);
-  std::vector<std::tuple<int, Index, Index, Index, int, Index>> found;
+// Per faulty sentence: its index, the kind of bad cell, head, modifier, label, problem, word.
+std::vector<std::tuple<Index, int, Index, Index, Index, int, Index>> copy_and_check(
+    Floats source, Counts n_words, Index n_labels, bool projective, bool multi_root, int threads,
+    FloatAnswer scores) {
+  const Call call(source, n_words, n_labels, projective, multi_root, threads);
+  check_size(scores.size(), call.cells, "scores");
+  std::vector<std::tuple<Index, int, Index, Index, Index, int, Index>> found;
   {
     nb::gil_scoped_release release;
-    const auto checks = arbora::clean_and_check(call.batch, scores.data());
-    for (std::size_t i = 0; i < checks.size(); ++i) {
-      const arbora::Check& c = checks[i];
-      found.emplace_back(static_cast<int>(c.cell), c.head, c.modifier, c.label,
-                         static_cast<int>(c.verdict.problem), c.verdict.word);
+    for (const arbora::Fault& f : arbora::copy_and_check(call.batch, scores.data())) {
+      found.emplace_back(f.sentence, static_cast<int>(f.cell), f.head, f.modifier, f.label,
+                         static_cast<int>(f.verdict.problem), f.verdict.word);
     }
   }
   return found;
 }
 
-std::tuple<Output<double>, Output<double>, Output<double>, Output<double>> sums(
-    Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root, int threads,
-    bool marginals) {
-  const Call call(scores.data(), scores.size(), n_words, n_labels, projective, multi_root, threads);
-  Fresh<double> log_partition(call.sentences), relative(call.sentences), shift(call.columns);
-  Fresh<double> answer(marginals ? scores.size() : 0);
-  {
-    nb::gil_scoped_release release;
-    arbora::batch_sums(call.batch, log_partition.data, relative.data, shift.data,
-                       marginals ? answer.data : nullptr);
-  }
-  return {log_partition.release(), relative.release(), shift.release(), answer.release()};
+void sums(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
+          int threads, FloatAnswer log_partition, FloatAnswer relative, FloatAnswer shift,
+          FloatAnswer marginals) {
+  const Call call(scores, n_words, n_labels, projective, multi_root, threads);
+  check_size(log_partition.size(), call.sentences, "log_partition");
+  check_size(relative.size(), call.sentences, "relative");
+  check_size(shift.size(), call.columns, "shift");
+  if (marginals.size() != 0) check_size(marginals.size(), call.cells, "marginals");
+  nb::gil_scoped_release release;
+  arbora::batch_sums(call.batch, log_partition.data(), relative.data(), shift.data(),
+                     marginals.size() == 0 ? nullptr : marginals.data());
 }
 
-Output<double> vjp(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
-                   int threads, Floats marginals, Floats d_marginals) {
-  const Call call(scores.data(), scores.size(), n_words, n_labels, projective, multi_root, threads);
-  if (marginals.size() != scores.size() || d_marginals.size() != scores.size()) {
-    throw std::invalid_argument("scores and gradients disagree");
-  }
-  Fresh<double> answer(scores.size());
-  {
-    nb::gil_scoped_release release;
-    arbora::batch_vjp(call.batch, marginals.data(), d_marginals.data(), answer.data);
-  }
-  return answer.release();
+void vjp(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
+         int threads, Floats marginals, Floats d_marginals, FloatAnswer d_scores) {
+  const Call call(scores, n_words, n_labels, projective, multi_root, threads);
+  check_size(marginals.size(), call.cells, "marginals");
+  check_size(d_marginals.size(), call.cells, "d_marginals");
+  check_size(d_scores.size(), call.cells, "d_scores");
+  nb::gil_scoped_release release;
+  arbora::batch_vjp(call.batch, marginals.data(), d_marginals.data(), d_scores.data());
 }
 
-std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>> argmax(
-    Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root, int threads) {
-  const Call call(scores.data(), scores.size(), n_words, n_labels, projective, multi_root, threads);
-  Fresh<std::int32_t> heads(call.words), labels(call.words);
-  Fresh<double> score(call.sentences);
-  {
-    nb::gil_scoped_release release;
-    arbora::batch_argmax(call.batch, heads.data, labels.data, score.data);
-  }
-  return {heads.release(), labels.release(), score.release()};
+void argmax(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
+            int threads, IntAnswer heads, IntAnswer labels, FloatAnswer score) {
+  const Call call(scores, n_words, n_labels, projective, multi_root, threads);
+  check_size(heads.size(), call.words, "heads");
+  check_size(labels.size(), call.words, "labels");
+  check_size(score.size(), call.sentences, "score");
+  nb::gil_scoped_release release;
+  arbora::batch_argmax(call.batch, heads.data(), labels.data(), score.data());
 }
 
 // Heads, labels and scores of all trees, sentence after sentence, and how many each sentence has.
 std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>, Output<std::int64_t>> kbest(
     Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root, int threads,
     Index k) {
-  const Call call(scores.data(), scores.size(), n_words, n_labels, projective, multi_root, threads);
-  std::vector<std::vector<arbora::RankedTree>> lists;
+  const Call call(scores, n_words, n_labels, projective, multi_root, threads);
+  std::vector<std::int32_t> heads, labels;
+  std::vector<double> score;
+  std::vector<std::int64_t> count;
   {
     nb::gil_scoped_release release;
-    lists = arbora::batch_kbest(call.batch, k);
-  }
-  std::size_t words = 0, trees = 0;
-  for (const auto& list : lists) {
-    trees += list.size();
-    for (const auto& tree : list) words += tree.heads.size();
-  }
-  Fresh<std::int32_t> heads(words), labels(words);
-  Fresh<double> score(trees);
-  Fresh<std::int64_t> count(call.sentences);
-  std::int32_t* head = heads.data;
-  std::int32_t* label = labels.data;
-  double* value = score.data;
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    count.data[i] = static_cast<std::int64_t>(lists[i].size());
-    for (const arbora::RankedTree& tree : lists[i]) {
-      head = std::copy(tree.heads.begin(), tree.heads.end(), head);
-      label = std::copy(tree.labels.begin(), tree.labels.end(), label);
-      *value++ = tree.score;
+    for (const auto& list : arbora::batch_kbest(call.batch, k)) {
+      count.push_back(static_cast<std::int64_t>(list.size()));
+      for (const arbora::RankedTree& tree : list) {
+        heads.insert(heads.end(), tree.heads.begin(), tree.heads.end());
+        labels.insert(labels.end(), tree.labels.begin(), tree.labels.end());
+        score.push_back(tree.score);
+      }
     }
   }
-  return {heads.release(), labels.release(), score.release(), count.release()};
+  return {to_array(std::move(heads)), to_array(std::move(labels)), to_array(std::move(score)),
+          to_array(std::move(count))};
 }
 
-std::tuple<Output<std::int32_t>, Output<std::int32_t>> sample(
-    Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root, int threads,
-    Index count, std::uint64_t seed, Counts sentences) {
-  const Call call(scores.data(), scores.size(), n_words, n_labels, projective, multi_root, threads);
+void sample(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
+            int threads, Index count, std::uint64_t seed, Counts sentences, IntAnswer heads,
+            IntAnswer labels) {
+  const Call call(scores, n_words, n_labels, projective, multi_root, threads);
   const std::size_t size = call.words * static_cast<std::size_t>(count);
-  Fresh<std::int32_t> heads(size), labels(n_labels > 1 ? size : 0);
-  {
-    nb::gil_scoped_release release;
-    arbora::batch_sample(call.batch, seed, {sentences.data(), sentences.size()}, count, heads.data,
-                         n_labels > 1 ? labels.data : nullptr);
-  }
-  return {heads.release(), labels.release()};
+  check_size(sentences.size(), call.sentences, "sentences");
+  check_size(heads.size(), size, "heads");
+  if (n_labels > 1) check_size(labels.size(), size, "labels");
+  nb::gil_scoped_release release;
+  arbora::batch_sample(call.batch, seed, {sentences.data(), sentences.size()}, count, heads.data(),
+                       n_labels > 1 ? labels.data() : nullptr);
 }
 
-Output<double> margins(Floats scores, Counts n_words, bool projective, bool multi_root,
-                       int threads) {
-  const Call call(scores.data(), scores.size(), n_words, 1, projective, multi_root, threads);
-  Fresh<double> answer(scores.size());
-  {
-    nb::gil_scoped_release release;
-    arbora::batch_margins(call.batch, answer.data);
-  }
-  return answer.release();
+void margins(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
+             int threads, FloatAnswer answer) {
+  check_size(static_cast<std::size_t>(n_labels), 1, "n_labels");
+  const Call call(scores, n_words, n_labels, projective, multi_root, threads);
+  check_size(answer.size(), call.cells, "answer");
+  nb::gil_scoped_release release;
+  arbora::batch_margins(call.batch, answer.data());
 }
 
 }  // namespace
 
 void bind_inference(nb::module_& module) {
   module.attr("LARGEST_SCORE") = arbora::kLargestScore;
-  module.def("clean_and_check", &clean_and_check, "scores"_a.noconvert(), "n_words"_a,
-             "n_labels"_a, "projective"_a, "multi_root"_a, "threads"_a,
-             "Forbids column 0 and the diagonal in place; reports what is wrong, per sentence.");
+  module.def("copy_and_check", &copy_and_check, "source"_a, "n_words"_a, "n_labels"_a,
+             "projective"_a, "multi_root"_a, "threads"_a, "scores"_a.noconvert(),
+             "Copies scores, forbids column 0 and the diagonal, reports impossible sentences.");
   module.def("sums", &sums, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a, "multi_root"_a,
-             "threads"_a, "marginals"_a,
+             "threads"_a, "log_partition"_a.noconvert(), "relative"_a.noconvert(),
+             "shift"_a.noconvert(), "marginals"_a.noconvert(),
              "log Z, log Z relative to the column shifts, the shifts, and the marginals.");
   module.def("vjp", &vjp, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a, "multi_root"_a,
-             "threads"_a, "marginals"_a, "d_marginals"_a,
+             "threads"_a, "marginals"_a, "d_marginals"_a, "d_scores"_a.noconvert(),
              "The Jacobian of the marginals times d_marginals.");
   module.def("argmax", &argmax, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a,
-             "multi_root"_a, "threads"_a, "Heads, labels and scores of the best trees.");
+             "multi_root"_a, "threads"_a, "heads"_a.noconvert(), "labels"_a.noconvert(),
+             "score"_a.noconvert(), "Heads, labels and scores of the best trees.");
   module.def("kbest", &kbest, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a,
              "multi_root"_a, "threads"_a, "k"_a, "Heads, labels, scores, and trees per sentence.");
   module.def("sample", &sample, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a,
              "multi_root"_a, "threads"_a, "count"_a, "seed"_a, "sentences"_a,
-             "Heads and labels of exact draws.");
-  module.def("margins", &margins, "scores"_a, "n_words"_a, "projective"_a, "multi_root"_a,
-             "threads"_a, "Best tree with each arc minus best tree without it.");
+             "heads"_a.noconvert(), "labels"_a.noconvert(), "Heads and labels of exact draws.");
+  module.def("margins", &margins, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a,
+             "multi_root"_a, "threads"_a, "answer"_a.noconvert(),
+             "Best tree with each arc minus best tree without it.");
 }

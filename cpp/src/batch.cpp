@@ -68,7 +68,7 @@ ArcScores reduced(LabelledScores scores, Over over, Workspace& workspace) {
 }
 
 // The first score that is neither a sane number nor -inf.
-Check first_bad_cell(LabelledScores view) {
+Fault first_bad_cell(LabelledScores view) {
   for (Index h = 0; h < view.side(); ++h) {
     for (Index m = 1; m < view.side(); ++m) {
       for (Index l = 0; l < view.n_labels; ++l) {
@@ -77,43 +77,66 @@ Check first_bad_cell(LabelledScores view) {
         const Cell cell = std::isnan(x)     ? Cell::nan
                           : x == kInfinity ? Cell::positive_infinity
                                            : Cell::too_large;
-        return {cell, h, m, l, {}};
+        return {0, cell, h, m, l, {}};
       }
     }
   }
   return {};
 }
 
-Check clean_and_check_one(LabelledScores view, double* scores, Trees trees, Root root,
-                          Workspace& workspace) {
-  const Index side = view.side(), n_labels = view.n_labels;
-  bool complete = true;  // every arc allowed: the common case, and a tree for certain
+// Copies a row of scores and counts the sane numbers among them.
+Index copy_row(const double* from, Index count, double* to) {
+  Index sane = 0;
+  for (Index i = 0; i < count; ++i) {
+    to[i] = from[i];
+    sane += std::abs(from[i]) <= kLargestScore;
+  }
+  return sane;
+}
+
+// Copies a sentence and forbids what is no arc; whether every arc is allowed, the common case.
+bool copy_sentence(LabelledScores from, double* to) {
+  const Index side = from.side(), n_labels = from.n_labels;
+  bool complete = true;
   for (Index h = 0; h < side; ++h) {
-    double* row = scores + h * side * n_labels;
+    const double* source = from.labels(h, 0);
+    double* row = to + h * side * n_labels;
+    // Column 0 and the diagonal are never read; what lies between and after them is.
+    const Index diagonal = h * n_labels, after = std::max(h, Index{1}) * n_labels;
+    Index sane = 0, expected = 0;
     std::fill(row, row + n_labels, kForbidden);
-    std::fill(row + h * n_labels, row + (h + 1) * n_labels, kForbidden);
-    Index sane = 0;
-    for (Index i = 0; i < side * n_labels; ++i) sane += std::abs(row[i]) <= kLargestScore;
-    complete = complete && sane == (h == 0 ? side - 1 : side - 2) * n_labels;
+    if (h > 0) {
+      sane += copy_row(source + n_labels, diagonal - n_labels, row + n_labels);
+      expected += diagonal - n_labels;
+      std::fill(row + diagonal, row + diagonal + n_labels, kForbidden);
+    }
+    const Index first = h > 0 ? after + n_labels : n_labels;
+    sane += copy_row(source + first, side * n_labels - first, row + first);
+    expected += side * n_labels - first;
+    complete = complete && sane == expected;
   }
-  if (complete) return {};
-  Check check = first_bad_cell(view);
-  if (check.cell == Cell::fine) {
-    check.verdict = feasibility(reduced(view, Over::maximum, workspace), trees, root);
-  }
-  return check;
+  return complete;
 }
 
 }  // namespace
 
-std::vector<Check> clean_and_check(const Batch& batch, double* scores) {
-  std::vector<Check> checks(batch.n_words.size());
-  run(batch, 2, 2.0, [&](Index i, const Place& place, LabelledScores view, Workspace& workspace) {
-    checks[static_cast<std::size_t>(i)] =
-        clean_and_check_one(view, scores + place.cells * batch.n_labels, batch.trees, batch.root,
-                            workspace);
+std::vector<Fault> copy_and_check(const Batch& batch, double* scores) {
+  std::vector<Fault> found(batch.n_words.size());
+  run(batch, 2, 1.0, [&](Index i, const Place& place, LabelledScores from, Workspace& workspace) {
+    double* to = scores + place.cells * batch.n_labels;
+    if (copy_sentence(from, to)) return;
+    const LabelledScores view{to, place.n_words, batch.n_labels};
+    Fault& fault = found[static_cast<std::size_t>(i)];
+    fault = first_bad_cell(view);
+    fault.sentence = i;
+    if (fault.cell == Cell::fine) {
+      fault.verdict = feasibility(reduced(view, Over::maximum, workspace), batch.trees, batch.root);
+    }
   });
-  return checks;
+  std::erase_if(found, [](const Fault& fault) {
+    return fault.cell == Cell::fine && fault.verdict.problem == Problem::none;
+  });
+  return found;
 }
 
 void batch_sums(const Batch& batch, double* log_partition, double* relative, double* column_shift,

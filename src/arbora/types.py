@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,18 +15,37 @@ Root = Literal["single", "multi"]
 TreeClass = Literal["nonprojective", "projective"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Tree:
     """A tree and its score.
 
     `heads[m - 1]` is the head of word m and 0 is the root symbol, as in a HEAD column; `labels`
     is None without labels; `score` is the model's score, the sum of the scores of the arcs.
-    Both arrays are read-only. `np.asarray(tree)` is `tree.heads`.
+    A value: both arrays are read-only, and trees with the same heads and labels are equal.
+    `np.asarray(tree)` is `tree.heads`.
     """
 
-    heads: IntArray
-    labels: IntArray | None
-    score: float
+    __slots__ = ("_heads", "_labels", "_score")
+
+    def __init__(self, heads: IntArray, labels: IntArray | None, score: float) -> None:
+        self._heads = heads
+        self._labels = labels
+        self._score = score
+
+    @property
+    def heads(self) -> IntArray:
+        return self._heads
+
+    @property
+    def labels(self) -> IntArray | None:
+        return self._labels
+
+    @property
+    def score(self) -> float:
+        return self._score
+
+    def __repr__(self) -> str:
+        labels = "" if self.labels is None else f", labels={self.labels.tolist()}"
+        return f"Tree(heads={self.heads.tolist()}{labels}, score={self.score:.6g})"
 
     @property
     def arcs(self) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ from arbora.inference.arguments import (
     check_choice,
 )
 from arbora.inference.decoding import minimum_bayes_risk
-from arbora.inference.packed import Packed, SentenceSums, available_threads, pack
+from arbora.inference.packed import Packed, PackedSums, available_threads, pack, pack_stack
 from arbora.types import FloatArray, Root, Samples
 
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ class TreeBatch(Generic[D]):
         self._failures = failures
         self._place = {int(i): place for place, i in enumerate(packed.sentences)}
         self._size = size
-        self._sums: list[SentenceSums] | None = None
-        self._marginals: list[FloatArray] | None = None
+        self._sums: PackedSums | None = None
 
     @classmethod
     def create(
@@ -64,30 +63,25 @@ class TreeBatch(Generic[D]):
         check_choice(root, ("single", "multi"), "root")
         check_choice(errors, ("raise", "return"), "errors")
         workers = available_threads() if threads is None else as_count(threads, "threads")
-        failures: dict[int, ArboraError] = {}
-
-        def fail(i: int, error: ArboraError) -> None:
+        stack = _stack(scores) if lengths is None else None
+        if stack is not None:
+            failures: dict[int, ArboraError] = {}
+            packed, impossible = pack_stack(stack, kind.trees, root, workers)
+            size = len(stack)
+        else:
+            sentences = _sentences(scores, lengths)
+            arrays, failures = _readable(sentences, errors)
+            keys = np.array(list(arrays), dtype=np.int64)
+            packed, impossible = pack(list(arrays.values()), kind.trees, root, workers, keys)
+            size = len(sentences)
+        for place, error in impossible.items():
+            i = int(packed.sentences[place])
             failures[i] = _located(i, error)
             if errors == "raise":
-                raise failures[i] from None
-
-        arrays: dict[int, NDArray[Any]] = {}
-        sentences = _sentences(scores, lengths)
-        for i, sentence in enumerate(sentences):
-            try:
-                arrays[i] = as_scores(sentence)
-                _check_same_labels(arrays[i], next(iter(arrays.values())))
-            except ArboraError as error:
-                arrays.pop(i, None)
-                fail(i, error)
-        keys = np.array(list(arrays), dtype=np.int64)
-        packed = pack(list(arrays.values()), kind.trees, root, workers, keys)
-        impossible = packed.check()
-        for place, error in impossible.items():
-            fail(int(keys[place]), error)
+                raise failures[i]
         if impossible:
             packed = packed.select([p for p in range(len(packed)) if p not in impossible])
-        return cls(kind, packed, failures, len(sentences))
+        return cls(kind, packed, failures, size)
 
     def __len__(self) -> int:
         return self._size
@@ -98,8 +92,10 @@ class TreeBatch(Generic[D]):
             raise self._failures[index]
         place = self._place[index]
         one = self._kind._from_packed(self._packed.select([place]))
-        one._sums = self._sums[place] if self._sums is not None else None
-        one._marginals = self._marginals[place] if self._marginals is not None else None
+        if self._sums is not None:
+            one._sums = self._packed.sums_of(self._sums, place)
+            if self._sums.marginals.size:
+                one._marginals = self._packed.piece(self._sums.marginals, place)
         return one
 
     def __iter__(self) -> Iterator[D]:
@@ -110,17 +106,17 @@ class TreeBatch(Generic[D]):
 
     @property
     def log_partition(self) -> list[Any]:
-        return self._all([sums.log_partition for sums in self._log_sums()])
+        return self._all(self._log_sums().log_partition.tolist())
 
     @property
     def marginals(self) -> list[Any]:
-        return self._all(self._all_marginals())
+        return self._all(self._packed.split(self._all_marginals()))
 
     def argmax(self) -> list[Any]:
         return self._all(self._packed.argmax())
 
     def mbr(self) -> list[Any]:
-        return self._all(minimum_bayes_risk(self._packed, self._flat_marginals()))
+        return self._all(minimum_bayes_risk(self._packed, self._all_marginals()))
 
     def greedy(self, by: Literal["score", "marginal"] = "score") -> list[Any]:
         if by == "marginal":
@@ -162,14 +158,14 @@ class TreeBatch(Generic[D]):
 
     def vjp(self, d_marginals: Sequence[ArrayLike]) -> list[Any]:
         flat = self._flat_values(d_marginals, "d_marginals")
-        return self._all(self._packed.vjp(self._flat_marginals(), flat))
+        return self._all(self._packed.vjp(self._all_marginals(), flat))
 
     def variance(self, values: Sequence[ArrayLike]) -> list[Any]:
         return [max(0.0, v) if isinstance(v, float) else v for v in self.covariance(values, values)]
 
     def covariance(self, a: Sequence[ArrayLike], b: Sequence[ArrayLike]) -> list[Any]:
         products = self._packed.split(self._flat_values(a, "a"))
-        with_arcs = self._packed.vjp(self._flat_marginals(), self._flat_values(b, "b"))
+        with_arcs = self._packed.vjp(self._all_marginals(), self._flat_values(b, "b"))
         pairs = zip(products, with_arcs, strict=True)
         return self._all([float(np.sum(x * y)) for x, y in pairs])
 
@@ -186,28 +182,26 @@ class TreeBatch(Generic[D]):
 
     # Helpers.
 
-    def _log_sums(self) -> list[SentenceSums]:
+    def _log_sums(self) -> PackedSums:
         if self._sums is None:
-            self._sums = self._packed.sums(marginals=False)[0]
+            self._sums = self._packed.sums(marginals=False)
         return self._sums
 
-    def _all_marginals(self) -> list[FloatArray]:
-        if self._marginals is None:
-            self._sums, self._marginals = self._packed.sums(marginals=True)
-        return self._marginals
-
-    def _flat_marginals(self) -> FloatArray:
-        return _concatenated(self._all_marginals())
+    def _all_marginals(self) -> FloatArray:
+        """Of all sentences, flat."""
+        if self._sums is None or (len(self._packed) and not self._sums.marginals.size):
+            self._sums = self._packed.sums(marginals=True)
+        return self._sums.marginals
 
     def _flat_values(self, values: Sequence[ArrayLike], what: str) -> FloatArray:
         self._check_length(values, what)
         pieces = []
         for i, place in self._place.items():
             try:
-                pieces.append(as_values(values[i], self._packed.scores(place), what))
+                pieces.append(as_values(values[i], self._packed.scores(place), what).reshape(-1))
             except ArboraError as error:
                 raise _located(i, error) from None
-        return _concatenated(pieces)
+        return np.concatenate(pieces) if pieces else np.empty(0)
 
     def _all(self, answers: Sequence[Any]) -> list[Any]:
         """Answers in the places of their sentences, errors in the places of the others."""
@@ -232,6 +226,35 @@ class TreeBatch(Generic[D]):
     def _check_length(self, values: Sequence[Any], what: str) -> None:
         if len(values) != self._size:
             raise ShapeError(f"{what}: there are {self._size} sentences, but {len(values)} entries")
+
+
+def _stack(scores: object) -> NDArray[Any] | None:
+    """The scores as one array, if that is what they are: sentences of the same length."""
+    if not hasattr(scores, "__array__") and not hasattr(scores, "__dlpack__"):
+        return None
+    array = as_array(scores, "scores")  # type: ignore[arg-type]  # it says it is an array
+    if array.ndim not in (3, 4) or array.dtype.kind not in "fiub" or not len(array):
+        return None
+    as_scores(array[0])
+    return array
+
+
+def _readable(
+    sentences: Sequence[ArrayLike], errors: Literal["raise", "return"]
+) -> tuple[dict[int, NDArray[Any]], dict[int, ArboraError]]:
+    """The sentences that have the shape of scores, and what is wrong with the others."""
+    arrays: dict[int, NDArray[Any]] = {}
+    failures: dict[int, ArboraError] = {}
+    for i, sentence in enumerate(sentences):
+        try:
+            array = as_scores(sentence)
+            _check_same_labels(array, next(iter(arrays.values()), array))
+            arrays[i] = array
+        except ArboraError as error:
+            failures[i] = _located(i, error)
+            if errors == "raise":
+                raise failures[i] from None
+    return arrays, failures
 
 
 def _sentences(
@@ -270,14 +293,3 @@ def _located(i: int, error: ArboraError) -> ArboraError:
     if isinstance(error, NoTreeError):
         return NoTreeError(message, error.word)
     return type(error)(message)
-
-
-def _concatenated(pieces: Sequence[FloatArray]) -> FloatArray:
-    if not pieces:
-        return np.empty(0)
-    base = pieces[0].base
-    if len(pieces) > 1 and base is not None and all(p.base is base for p in pieces):
-        whole = np.asarray(base).ravel()
-        if whole.size == sum(p.size for p in pieces):
-            return whole  # the pieces of one flat answer
-    return np.concatenate([piece.ravel() for piece in pieces])

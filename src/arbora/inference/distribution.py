@@ -49,8 +49,8 @@ class TreeDistribution:
 
     def __init__(self, scores: ArrayLike, root: Root = "single") -> None:
         check_choice(root, ("single", "multi"), "root")
-        packed = pack([as_scores(scores)], self.trees, root, threads=1)
-        for error in packed.check().values():
+        packed, impossible = pack([as_scores(scores)], self.trees, root, threads=1)
+        for error in impossible.values():
             raise error
         self._set_up(packed)
 
@@ -115,8 +115,9 @@ class TreeDistribution:
     def marginals(self) -> FloatArray:
         """P(arc) for every arc, as probabilities: shape of the scores, each word's sum to 1."""
         if self._marginals is None:
-            sums, marginals = self._packed.sums(marginals=True)
-            self._sums, self._marginals = sums[0], marginals[0]
+            sums = self._packed.sums(marginals=True)
+            self._sums = self._packed.sums_of(sums, 0)
+            self._marginals = self._packed.piece(sums.marginals, 0)
         return self._marginals
 
     @property
@@ -316,7 +317,7 @@ class TreeDistribution:
 
     def _log_sums(self) -> SentenceSums:
         if self._sums is None:
-            self._sums = self._packed.sums(marginals=False)[0][0]
+            self._sums = self._packed.sums_of(self._packed.sums(marginals=False), 0)
         return self._sums
 
     def _shifted_scores(self) -> FloatArray:

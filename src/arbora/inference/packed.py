@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,22 +18,36 @@ from arbora._core import inference as kernels
 from arbora.errors import ArboraError, NoTreeError, ScoreError, TooLargeError
 from arbora.types import FloatArray, IntArray, Root, Tree, TreeClass
 
-__all__ = ["Packed", "SentenceSums", "available_threads", "pack", "read_only"]
+__all__ = [
+    "Packed",
+    "PackedSums",
+    "SentenceSums",
+    "available_threads",
+    "pack",
+    "pack_stack",
+    "read_only",
+]
 
 
-class SentenceSums:
+class SentenceSums(NamedTuple):
     """log Z of one sentence, in a form that loses nothing at large scores.
 
     `relative` is log Z minus the sum of the column shifts: differences of log-probabilities are
     taken between numbers of their own size.
     """
 
-    __slots__ = ("log_partition", "relative", "shift")
+    log_partition: float
+    relative: float
+    shift: FloatArray
 
-    def __init__(self, log_partition: float, relative: float, shift: FloatArray) -> None:
-        self.log_partition = log_partition
-        self.relative = relative
-        self.shift = shift
+
+class PackedSums(NamedTuple):
+    """The same of all sentences of a pack; `marginals` is empty if they were not asked for."""
+
+    log_partition: FloatArray
+    relative: FloatArray
+    shift: FloatArray
+    marginals: FloatArray
 
 
 def available_threads() -> int:
@@ -62,8 +77,16 @@ class Packed:
         self.root: Root = root
         self.threads = threads
         self.sentences = np.arange(len(self.n_words)) if sentences is None else sentences
-        self.cells = np.concatenate([[0], np.cumsum((self.n_words + 1) ** 2)]) * self._depth
-        self.word_starts = np.concatenate([[0], np.cumsum(self.n_words)])
+
+    @cached_property
+    def cells(self) -> list[int]:
+        """Where each sentence's scores begin."""
+        return _starts((self.n_words + 1) ** 2 * self._depth)
+
+    @cached_property
+    def words(self) -> list[int]:
+        """Where each sentence's words begin."""
+        return _starts(self.n_words)
 
     @property
     def _depth(self) -> int:
@@ -78,15 +101,17 @@ class Packed:
 
     def split(self, flat: FloatArray) -> list[FloatArray]:
         """Views, sentence by sentence, of a flat answer of the scores' size; made read-only."""
-        flat.setflags(write=False)
+        read_only(flat)
         if len(self) > 1 and (self.n_words == self.n_words[0]).all():
             return list(flat.reshape(len(self), *self.shape(0)))
-        return [
-            flat[self.cells[i] : self.cells[i + 1]].reshape(self.shape(i)) for i in range(len(self))
-        ]
+        return [self.piece(flat, i) for i in range(len(self))]
+
+    def piece(self, flat: FloatArray, i: int) -> FloatArray:
+        """Sentence i of a flat answer of the scores' size."""
+        return flat[self.cells[i] : self.cells[i + 1]].reshape(self.shape(i))
 
     def scores(self, i: int) -> FloatArray:
-        return self.flat[self.cells[i] : self.cells[i + 1]].reshape(self.shape(i))
+        return self.piece(self.flat, i)
 
     def with_scores(self, flat: FloatArray, trees: TreeClass | None = None) -> Packed:
         """The same sentences under other scores."""
@@ -110,38 +135,45 @@ class Packed:
             self.sentences[list(keep)],
         )  # fmt: skip
 
-    def check(self) -> dict[int, ArboraError]:
-        """Forbids column 0 and the diagonal, and says which sentences are impossible, and why."""
-        found = kernels.clean_and_check(self.flat, *self._arguments())
-        self.flat.setflags(write=False)
-        return {
-            i: _explain(report, self.shape(i), self.trees)
-            for i, report in enumerate(found)
-            if report[0] or report[4]
-        }
+    def check(self, source: FloatArray | None = None) -> dict[int, ArboraError]:
+        """Forbids column 0 and the diagonal, and says which sentences are impossible, and why.
 
-    def sums(self, marginals: bool) -> tuple[list[SentenceSums], list[FloatArray]]:
-        log_z, relative, shift, answer = self._call(kernels.sums, 4 if marginals else 2, marginals)
-        log_z, relative = log_z.tolist(), relative.tolist()
-        starts = (self.word_starts + np.arange(len(self) + 1)).tolist()
-        sums = [
-            SentenceSums(log_z[i], relative[i], shift[starts[i] : starts[i + 1]])
-            for i in range(len(self))
-        ]
-        return sums, self.split(answer) if marginals else []
+        With a flat source, its scores are copied first.
+        """
+        start = self.flat if source is None else source
+        found = kernels.copy_and_check(start, *self._arguments(), self.flat)
+        read_only(self.flat)
+        return {i: _explain(tuple(report), self.shape(i), self.trees) for i, *report in found}
+
+    def sums(self, marginals: bool) -> PackedSums:
+        count = len(self)
+        answer = PackedSums(
+            np.empty(count), np.empty(count), np.empty(self.words[-1] + count),
+            np.empty(self.flat.size if marginals else 0),
+        )  # fmt: skip
+        self._call(kernels.sums, 4 if marginals else 2, *answer)
+        for array in answer:
+            read_only(array)
+        return answer
+
+    def sums_of(self, sums: PackedSums, i: int) -> SentenceSums:
+        shift = sums.shift[self.words[i] + i : self.words[i + 1] + i + 1]
+        return SentenceSums(float(sums.log_partition[i]), float(sums.relative[i]), shift)
 
     def vjp(self, marginals: FloatArray, d_marginals: FloatArray) -> list[FloatArray]:
-        return self.split(self._call(kernels.vjp, 9, marginals, d_marginals))
+        answer = np.empty(self.flat.size)
+        self._call(kernels.vjp, 9, marginals, d_marginals, answer)
+        return self.split(answer)
 
     def argmax(self) -> list[Tree]:
-        heads, labels, scores = self._call(kernels.argmax, 1)
+        heads, labels = np.empty((2, self.words[-1]), dtype=np.int32)
+        scores = np.empty(len(self))
+        self._call(kernels.argmax, 1, heads, labels, scores)
         read_only(heads), read_only(labels)
-        starts, values = self.word_starts.tolist(), scores.tolist()
-        labelled = self.n_labels is not None
-        return [
-            Tree(heads[a:b], labels[a:b] if labelled else None, value)
-            for a, b, value in zip(starts, starts[1:], values, strict=False)
-        ]
+        bounds = zip(self.words, self.words[1:], scores.tolist(), strict=False)
+        if self.n_labels is None:
+            return [Tree(heads[a:b], None, score) for a, b, score in bounds]
+        return [Tree(heads[a:b], labels[a:b], score) for a, b, score in bounds]
 
     def kbest(self, k: int) -> list[list[Tree]]:
         heads, labels, scores, counts = self._call(kernels.kbest, 2, k)
@@ -157,29 +189,27 @@ class Packed:
         return answers
 
     def sample(self, count: int, seed: int) -> list[tuple[IntArray, IntArray | None]]:
-        heads, labels = self._call(kernels.sample, 4, count, seed, self.sentences)
+        heads, labels = np.zeros((2, self.words[-1] * count), dtype=np.int32)
+        self._call(kernels.sample, 4, count, seed, self.sentences, heads, labels)
         read_only(heads), read_only(labels)
-        starts = (self.word_starts * count).tolist()
-        labelled = self.n_labels is not None and self.n_labels > 1
         answers: list[tuple[IntArray, IntArray | None]] = []
-        for a, b, n in zip(starts, starts[1:], self.n_words.tolist(), strict=False):
-            drawn = heads[a:b].reshape(count, n)
-            if labelled:
-                answers.append((drawn, labels[a:b].reshape(count, n)))
-            else:
-                answers.append((drawn, None if self.n_labels is None else np.zeros_like(drawn)))
+        for a, b, n in zip(self.words, self.words[1:], self.n_words.tolist(), strict=False):
+            rows = slice(a * count, b * count)
+            drawn = labels[rows].reshape(count, n) if self.n_labels is not None else None
+            answers.append((heads[rows].reshape(count, n), drawn))
         return answers
 
     def margins(self) -> list[FloatArray]:
-        self._check_memory(9)
-        arguments = self._arguments()
-        return self.split(kernels.margins(self.flat, arguments[0], *arguments[2:]))
+        answer = np.empty(self.flat.size)
+        self._call(kernels.margins, 9, answer)
+        return self.split(answer)
 
     def _arguments(self) -> tuple[Any, int, bool, bool, int]:
         projective, multi = self.trees == "projective", self.root == "multi"
         return self.n_words, self._depth, projective, multi, self.threads
 
     def _call(self, kernel: Callable[..., Any], matrices: int, *arguments: Any) -> Any:
+        """Calls a kernel that needs so many matrices of scratch per sentence."""
         self._check_memory(matrices)
         try:
             return kernel(self.flat, *self._arguments(), *arguments)
@@ -211,6 +241,10 @@ def _physical_memory() -> int:
         return 2**63  # unknown: let the allocation decide
 
 
+def _starts(sizes: NDArray[np.int64]) -> list[int]:
+    return [0, *np.cumsum(sizes).tolist()]
+
+
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     array.setflags(write=False)
     return array
@@ -222,16 +256,28 @@ def pack(
     root: Root,
     threads: int,
     sentences: NDArray[np.int64] | None = None,
-) -> Packed:
-    """Copies the scores of sentences with the same number of labels, not yet checked."""
+) -> tuple[Packed, dict[int, ArboraError]]:
+    """Copies and checks the scores of sentences with the same number of labels."""
     n_words = [array.shape[0] - 1 for array in arrays]
     n_labels = arrays[0].shape[2] if arrays and arrays[0].ndim == 3 else None
     if len(arrays) == 1:
-        flat = np.array(arrays[0], dtype=np.float64, order="C").ravel()
+        flat = np.array(arrays[0], dtype=np.float64, order="C").reshape(-1)
     else:
-        pieces = [array.ravel() for array in arrays] or [np.empty(0)]
+        pieces = [array.reshape(-1) for array in arrays] or [np.empty(0)]
         flat = np.concatenate(pieces, dtype=np.float64)
-    return Packed(flat, n_words, n_labels, trees, root, threads, sentences)
+    packed = Packed(flat, n_words, n_labels, trees, root, threads, sentences)
+    return packed, packed.check()
+
+
+def pack_stack(
+    stack: NDArray[Any], trees: TreeClass, root: Root, threads: int
+) -> tuple[Packed, dict[int, ArboraError]]:
+    """The same for sentences of one length, (sentences, n+1, n+1) or with labels."""
+    source = np.ascontiguousarray(stack, dtype=np.float64).reshape(-1)
+    n_words = np.full(len(stack), stack.shape[1] - 1, dtype=np.int64)
+    n_labels = stack.shape[3] if stack.ndim == 4 else None
+    packed = Packed(np.empty(source.size), n_words, n_labels, trees, root, threads)
+    return packed, packed.check(source)
 
 
 def _explain(report: tuple[int, ...], shape: tuple[int, ...], trees: TreeClass) -> ArboraError:

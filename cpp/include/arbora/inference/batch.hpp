@@ -25,16 +25,18 @@ struct Batch {
 // Beyond this a score is refused: exponents of sums of n such scores still fit wide numbers.
 inline constexpr double kLargestScore = 1e14;
 
-// What is wrong with the scores of a sentence, if anything.
+// What is wrong with the scores of a sentence.
 enum class Cell : int { fine = 0, nan = 1, positive_infinity = 2, too_large = 3 };
-struct Check {
+struct Fault {
+  Index sentence = 0;
   Cell cell = Cell::fine;
   Index head = 0, modifier = 0, label = 0;
   Verdict verdict;
 };
 
-// Puts kForbidden into column 0 and onto the diagonal of scores, then checks every sentence.
-std::vector<Check> clean_and_check(const Batch& batch, double* scores);
+// Copies batch.scores to scores (which may be the same), puts kForbidden into column 0 and onto the
+// diagonal, and reports the sentences that are impossible.
+std::vector<Fault> copy_and_check(const Batch& batch, double* scores);
 
 // log_partition and relative: one number per sentence; column_shift: n + 1 numbers each;
 // marginals: like the scores, or null.

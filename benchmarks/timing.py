@@ -1,0 +1,37 @@
+"""Fair timing on a noisy machine: candidates take turns, and ratios are taken within a round."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+Candidate = Callable[[], object]
+
+
+def interleaved(candidates: dict[str, Candidate], rounds: int = 9) -> dict[str, np.ndarray]:
+    """Seconds per call of each candidate in each round."""
+    calls = {name: _calls_for(run) for name, run in candidates.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in candidates}
+    names = list(candidates)
+    for turn in range(rounds):
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:
+            start = time.perf_counter()
+            for _ in range(calls[name]):
+                candidates[name]()
+            seconds[name].append((time.perf_counter() - start) / calls[name])
+    return {name: np.array(times) for name, times in seconds.items()}
+
+
+def ratio(times: dict[str, np.ndarray], slow: str, fast: str) -> float:
+    """How many times `fast` is faster: the median over rounds."""
+    return float(np.median(times[slow] / times[fast]))
+
+
+def _calls_for(run: Candidate, at_least: float = 0.02) -> int:
+    """Calls that take about 20 ms together; also warms up."""
+    run()
+    start = time.perf_counter()
+    run()
+    return max(1, int(at_least / max(time.perf_counter() - start, 1e-7)))
