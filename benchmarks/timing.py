@@ -10,9 +10,11 @@ import numpy as np
 Candidate = Callable[[], object]
 
 
-def interleaved(candidates: dict[str, Candidate], rounds: int = 9) -> dict[str, np.ndarray]:
-    """Seconds per call of each candidate in each round."""
-    calls = {name: _calls_for(run) for name, run in candidates.items()}
+def interleaved(
+    candidates: dict[str, Candidate], rounds: int = 9, at_least: float = 0.02
+) -> dict[str, np.ndarray]:
+    """Seconds per call of each candidate in each round; a turn lasts `at_least` seconds or so."""
+    calls = {name: _calls_for(run, at_least) for name, run in candidates.items()}
     seconds: dict[str, list[float]] = {name: [] for name in candidates}
     names = list(candidates)
     for turn in range(rounds):
@@ -29,8 +31,8 @@ def ratio(times: dict[str, np.ndarray], slow: str, fast: str) -> float:
     return float(np.median(times[slow] / times[fast]))
 
 
-def _calls_for(run: Candidate, at_least: float = 0.02) -> int:
-    """Calls that take about 20 ms together; also warms up."""
+def _calls_for(run: Candidate, at_least: float) -> int:
+    """Calls that take about so long together; also warms up."""
     run()
     start = time.perf_counter()
     run()

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "arbora/base/buffers.hpp"
 #include "arbora/inference/batch.hpp"
 #include "arrays.hpp"
 
@@ -52,6 +53,12 @@ struct Call {
     check_size(scores.size(), cells, "scores");
   }
 };
+
+Output<double> room(std::size_t count) {
+  double* buffer = arbora::take_buffer(count);
+  nb::capsule owner(buffer, [](void* p) noexcept { arbora::give_buffer(static_cast<double*>(p)); });
+  return Output<double>(buffer, {count}, owner);
+}
 
 // Per faulty sentence: its index, the kind of bad cell, head, modifier, label, problem, word.
 std::vector<std::tuple<Index, int, Index, Index, Index, int, Index>> copy_and_check(
@@ -152,6 +159,8 @@ void margins(Floats scores, Counts n_words, Index n_labels, bool projective, boo
 
 void bind_inference(nb::module_& module) {
   module.attr("LARGEST_SCORE") = arbora::kLargestScore;
+  module.def("room", &room, "count"_a,
+             "An uninitialised array for an answer, over memory that is used again.");
   module.def("copy_and_check", &copy_and_check, "source"_a, "n_words"_a, "n_labels"_a,
              "projective"_a, "multi_root"_a, "threads"_a, "scores"_a.noconvert(),
              "Copies scores, forbids column 0 and the diagonal, reports impossible sentences.");

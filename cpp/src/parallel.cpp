@@ -2,16 +2,100 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
-#include <vector>
+
+#ifdef _WIN32
+#include <process.h>
+#else
+#include <unistd.h>
+#endif
 
 namespace arbora {
 namespace {
 
-// Starting a thread costs about as much as this many floating-point operations.
+// Waking a helper costs about as much as this many floating-point operations.
 constexpr double kWorkPerThread = 2e5;
+
+int process_id() {
+#ifdef _WIN32
+  return _getpid();
+#else
+  return static_cast<int>(getpid());
+#endif
+}
+
+// Threads that sleep between calls: starting one takes longer than many a call.
+class Helpers {
+ public:
+  // The helpers of this process. A fork copies the object but not its threads, so a child process
+  // starts over, without touching a lock that may have been held when it was forked. The helpers
+  // are never joined, they end with the process.
+  static Helpers& of_this_process() {
+    static std::atomic<Helpers*> current{nullptr};
+    Helpers* mine = current.load();
+    while (mine == nullptr || mine->process_ != process_id()) {
+      Helpers* fresh = new Helpers;
+      if (current.compare_exchange_strong(mine, fresh)) return *fresh;
+      delete fresh;
+    }
+    return *mine;
+  }
+
+  // Runs the job on `count` helpers and on the caller's thread, and returns when all are done. If
+  // another thread is using the helpers, the caller does it alone.
+  void run(int count, const std::function<void()>& job) {
+    const std::unique_lock<std::mutex> turn(in_use_, std::try_to_lock);
+    if (!turn.owns_lock()) return job();
+    hire(count);
+    {
+      const std::lock_guard<std::mutex> guard(lock_);
+      job_ = &job;
+      wanted_ = std::min(count, hired_);
+      running_ = wanted_;
+    }
+    wake_.notify_all();
+    job();
+    std::unique_lock<std::mutex> guard(lock_);
+    // Helpers that have not woken up by now are not needed any more.
+    running_ -= wanted_;
+    wanted_ = 0;
+    done_.wait(guard, [&] { return running_ == 0; });
+  }
+
+ private:
+  Helpers() : process_(process_id()) {}
+
+  void hire(int count) {
+    try {
+      for (; hired_ < count; ++hired_) std::thread([this] { work(); }).detach();
+    } catch (const std::system_error&) {
+      // No more threads to be had: those that started, and the caller, do the work.
+    }
+  }
+
+  void work() {
+    std::unique_lock<std::mutex> guard(lock_);
+    for (;;) {
+      wake_.wait(guard, [&] { return wanted_ > 0; });
+      --wanted_;
+      const std::function<void()>* job = job_;
+      guard.unlock();
+      (*job)();
+      guard.lock();
+      if (--running_ == 0) done_.notify_one();
+    }
+  }
+
+  const int process_;
+  std::mutex in_use_, lock_;
+  std::condition_variable wake_, done_;
+  const std::function<void()>* job_ = nullptr;
+  int hired_ = 0, wanted_ = 0, running_ = 0;
+};
 
 }  // namespace
 
@@ -36,15 +120,11 @@ void for_each_sentence(Index count, int threads, double work, const SentenceJob&
       next = count;
     }
   };
-
-  std::vector<std::thread> helpers;
-  try {
-    for (int i = 1; i < workers; ++i) helpers.emplace_back(drain);
-  } catch (const std::system_error&) {
-    // No more threads to be had: those that started, and this one, do the work.
+  if (workers > 1) {
+    Helpers::of_this_process().run(workers - 1, drain);
+  } else {
+    drain();
   }
-  drain();
-  for (std::thread& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -51,10 +51,54 @@ double* padded(Workspace& workspace, Index side) {
   return array<double>(workspace, whole_steps<double>(side));
 }
 
+// The best heads of 4 * packs words, kept in registers while the heads go by; whether two heads of
+// a word score the same, in which case it does not say which is nearer.
+template <int packs>
+ARBORA_INLINE Pack best_heads_of(ArcScores scores, Index first_head, Index column, double* best,
+                                 double* head) {
+  Pack top[packs], where[packs], ties = splat(0.0);
+  for (int i = 0; i < packs; ++i) {
+    top[i] = splat(kForbidden);
+    where[i] = splat(0.0);
+  }
+  for (Index h = first_head; h < scores.side(); ++h) {
+    const double* row = scores.row(h) + column;
+    const Pack here = splat(static_cast<double>(h));
+    for (int i = 0; i < packs; ++i) {
+      const Pack score = load_pack(row + i * kPackWidth);
+      ties = count_ties(ties, score, top[i]);
+      where[i] = where_below(top[i], score, here, where[i]);
+      top[i] = larger(score, top[i]);
+    }
+  }
+  for (int i = 0; i < packs; ++i) {
+    store_pack(best + column + i * kPackWidth, top[i]);
+    store_pack(head + column + i * kPackWidth, where[i]);
+  }
+  return ties;
+}
+
+// Whether two heads of a word score the same (at any time, not only at the end).
+template <int packs>
+ARBORA_INLINE bool best_heads_in_blocks(ArcScores scores, Index first_head, double* best,
+                                        double* head) {
+  constexpr Index width = packs * kPackWidth;
+  const Index side = scores.side();
+  Pack ties = splat(0.0);
+  for (Index column = 0; column < side; column += width) {
+    // The last block overlaps the one before, to stay within the row.
+    const Index start = column + width <= side ? column : side - width;
+    ties = ties + best_heads_of<packs>(scores, first_head, start, best, head);
+  }
+  return sum_of(ties) > 0.0;
+}
+
 // The best head of every word among first_head..n: score, then nearness, then the smaller index.
 ARBORA_MULTIVERSION
 void best_heads(ArcScores scores, Index first_head, double* best, double* head) {
   const Index side = scores.side();
+  if (side >= 16 && !best_heads_in_blocks<4>(scores, first_head, best, head)) return;
+  if (side >= 4 && side < 16 && !best_heads_in_blocks<1>(scores, first_head, best, head)) return;
   for (Index m = 0; m < side; m += kPackWidth) {
     store_pack(best + m, load_row(scores.row(first_head), m, side));
     store_pack(head + m, splat(static_cast<double>(first_head)));

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "arbora/base/buffers.hpp"
 #include "arbora/base/number.hpp"
 #include "arbora/base/parallel.hpp"
 #include "arbora/inference/batch.hpp"
@@ -70,6 +71,20 @@ void test_workspace() {
     for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT(*blocks[i] == i);
     workspace.reset();
   }
+}
+
+void test_buffers() {
+  double* first = take_buffer(5000);
+  first[4999] = 1.0;
+  give_buffer(first);
+  double* again = take_buffer(4800);
+  EXPECT(again == first);
+  double* other = take_buffer(4800);
+  EXPECT(other != first);
+  give_buffer(other);
+  give_buffer(again);
+  for (int i = 0; i < 40; ++i) give_buffer(take_buffer(std::size_t{1} << (10 + i % 13)));
+  give_buffer(take_buffer(std::size_t{1} << 24));  // too large to keep
 }
 
 void test_threads_meet_exceptions() {
@@ -149,6 +164,7 @@ int main() {
   test_exponential();
   test_wide_numbers();
   test_workspace();
+  test_buffers();
   test_threads_meet_exceptions();
   for (const Trees trees : {Trees::nonprojective, Trees::projective}) {
     for (const Root root : {Root::single, Root::multi}) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -45,7 +46,6 @@ class TreeBatch(Generic[D]):
         self._kind = kind
         self._packed = packed
         self._failures = failures
-        self._place = {int(i): place for place, i in enumerate(packed.sentences)}
         self._size = size
         self._sums: PackedSums | None = None
 
@@ -82,6 +82,11 @@ class TreeBatch(Generic[D]):
         if impossible:
             packed = packed.select([p for p in range(len(packed)) if p not in impossible])
         return cls(kind, packed, failures, size)
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        """Where in the pack a sentence is."""
+        return {i: place for place, i in enumerate(self._packed.sentences.tolist())}
 
     def __len__(self) -> int:
         return self._size

@@ -76,7 +76,12 @@ class Packed:
         self.trees: TreeClass = trees
         self.root: Root = root
         self.threads = threads
-        self.sentences = np.arange(len(self.n_words)) if sentences is None else sentences
+        self._sentences = sentences
+
+    @cached_property
+    def sentences(self) -> NDArray[np.int64]:
+        """The numbers that sentences go by: they key the draws of samples."""
+        return np.arange(len(self.n_words)) if self._sentences is None else self._sentences
 
     @cached_property
     def cells(self) -> list[int]:
@@ -148,8 +153,8 @@ class Packed:
     def sums(self, marginals: bool) -> PackedSums:
         count = len(self)
         answer = PackedSums(
-            np.empty(count), np.empty(count), np.empty(self.words[-1] + count),
-            np.empty(self.flat.size if marginals else 0),
+            np.empty(count), np.empty(count), np.empty(int(self.n_words.sum()) + count),
+            _room(self.flat.size if marginals else 0),
         )  # fmt: skip
         self._call(kernels.sums, 4 if marginals else 2, *answer)
         for array in answer:
@@ -161,7 +166,7 @@ class Packed:
         return SentenceSums(float(sums.log_partition[i]), float(sums.relative[i]), shift)
 
     def vjp(self, marginals: FloatArray, d_marginals: FloatArray) -> list[FloatArray]:
-        answer = np.empty(self.flat.size)
+        answer = _room(self.flat.size)
         self._call(kernels.vjp, 9, marginals, d_marginals, answer)
         return self.split(answer)
 
@@ -241,6 +246,11 @@ def _physical_memory() -> int:
         return 2**63  # unknown: let the allocation decide
 
 
+def _room(count: int) -> FloatArray:
+    """An array to be filled: small ones are NumPy's, large ones use memory again."""
+    return np.empty(count) if count < 2**13 else kernels.room(count)
+
+
 def _starts(sizes: NDArray[np.int64]) -> list[int]:
     return [0, *np.cumsum(sizes).tolist()]
 
@@ -276,7 +286,7 @@ def pack_stack(
     source = np.ascontiguousarray(stack, dtype=np.float64).reshape(-1)
     n_words = np.full(len(stack), stack.shape[1] - 1, dtype=np.int64)
     n_labels = stack.shape[3] if stack.ndim == 4 else None
-    packed = Packed(np.empty(source.size), n_words, n_labels, trees, root, threads)
+    packed = Packed(_room(source.size), n_words, n_labels, trees, root, threads)
     return packed, packed.check(source)
 
 

@@ -51,7 +51,6 @@ struct Number<Dual<B>> {
   static Dual<B> one() { return {Number<B>::one(), Number<B>::zero()}; }
   // Clips the value only: the clip removes rounding noise, it is not part of the function.
   static Dual<B> not_negative(Dual<B> x) { return {Number<B>::not_negative(x.value), x.tangent}; }
-  static double log(Dual<B> x) { return Number<B>::log(x.value); }
   // Where a kernel reports a number, dual numbers report the derivative.
   static double to_double(Dual<B> x) { return Number<B>::to_double(x.tangent); }
 };
@@ -147,6 +146,7 @@ class Row<Dual<B>> {
   }
   Row() = default;
   Row(Row<B> value, Row<B> tangent) : value_(value), tangent_(tangent) {}
+  Row<B> value() const { return value_; }
   ARBORA_INLINE Row from(Index offset) const {
     return Row(value_.from(offset), tangent_.from(offset));
   }

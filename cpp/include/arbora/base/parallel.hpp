@@ -1,6 +1,6 @@
-// Runs a job per sentence on several threads. Threads live only as long as the call, so nothing is
-// left that a fork could break; each writes its own sentences, so the answers do not depend on how
-// many there are.
+// Runs a job per sentence on several threads. Each sentence is worked on by one thread and has its
+// own place for the answer, so the answers do not depend on how many threads there are. Calls may
+// come from several threads at once, and from a child process after a fork.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace arbora {
 using SentenceJob = std::function<void(Index sentence, Workspace& workspace)>;
 
 // `work` is the cost of the whole call in floating-point operations, roughly: a call too small to
-// pay for starting threads stays on the caller's.
+// pay for waking threads stays on the caller's.
 void for_each_sentence(Index count, int threads, double work, const SentenceJob& job);
 
 }  // namespace arbora

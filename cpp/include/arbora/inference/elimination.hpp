@@ -150,18 +150,43 @@ ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d)
   }
 }
 
-// log Z of the weights, and whether plain numbers can be trusted with it: what underflow lost, at
-// most e^-708 of a unit weight, stays below rounding as long as the small s_k multiply to more
-// than e^-650.
-template <class T>
-double log_of_sum(const Elimination<T>& tape, bool* trusted) {
-  double sum = 0.0, smallness = 0.0;
-  for (Index k = tape.n_words; k >= 1; --k) {
-    const double log_s = Number<T>::log(tape.s.get(k));
-    sum += log_s;
-    if (log_s < 0.0) smallness += log_s;
+// The logarithm of a product of positive numbers, with few calls of log: factors are multiplied
+// up while the product stays well within the range of a double.
+class LogProduct {
+ public:
+  void times(double x) {
+    if (x < 1e-100 || x > 1e100) {
+      sum_ += std::log(x);
+      return;
+    }
+    product_ *= x;
+    if (product_ > 1e-150 && product_ < 1e150) return;
+    sum_ += std::log(product_);
+    product_ = 1.0;
   }
-  *trusted = std::isfinite(sum) && smallness > -650.0;
+  double log() const { return sum_ + std::log(product_); }
+
+ private:
+  double sum_ = 0.0, product_ = 1.0;
+};
+
+// log Z of the weights. Plain numbers are not to be trusted with it, and the answer is NaN, unless
+// what underflow lost, at most e^-708 of a unit weight, stays below rounding: the s_k that are
+// small must multiply to more than e^-650.
+inline double log_of_sum(const Elimination<double>& tape) {
+  LogProduct all, small;
+  for (Index k = tape.n_words; k >= 1; --k) {
+    const double s = tape.s.get(k);
+    all.times(s);
+    if (!(s >= 1.0)) small.times(s);
+  }
+  const bool trusted = small.log() > -650.0 && std::isfinite(all.log());
+  return trusted ? all.log() : std::nan("");
+}
+
+inline double log_of_sum(const Elimination<Wide>& tape) {
+  double sum = 0.0;
+  for (Index k = tape.n_words; k >= 1; --k) sum += tape.s.get(k).log();
   return sum;
 }
 
