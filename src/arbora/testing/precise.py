@@ -25,8 +25,13 @@ class PreciseSums(NamedTuple):
 
 
 def precise_spanning(scores: FloatArray, d_marginals: FloatArray, root: Root) -> PreciseSums:
-    """Sums over spanning trees, with the bits doubled until two answers are the same."""
-    bits = 3000
+    """Sums over spanning trees, with the bits doubled until two answers are the same.
+
+    It starts with enough bits to tell the largest weight from the smallest: with too few, small
+    weights vanish in both answers alike, and agreement proves nothing.
+    """
+    finite = scores[np.isfinite(scores)]
+    bits = 3000 + int(3 * (finite.max() - finite.min()))  # an exponent of e is 1.44 bits
     last = _spanning(scores, d_marginals, root, bits // 2)
     while True:
         here = _spanning(scores, d_marginals, root, bits)
