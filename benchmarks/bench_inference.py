@@ -160,7 +160,9 @@ def main() -> None:
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
     found = [peer.__name__ for peer in (Ufal, TorchStruct, SuPar) if peer.available]
-    print(f"arbora {arbora.__version__}, NumPy {np.__version__}, Python {platform.python_version()}")
+    print(
+        f"arbora {arbora.__version__}, NumPy {np.__version__}, Python {platform.python_version()}"
+    )
     print(f"{platform.machine()}, {os.cpu_count()} cores; {SENTENCES} sentences a call, times per")
     print(f"sentence, x = times faster; with NumPy and {', '.join(found) or 'nothing else'}")
     for bench in (bench_spanning_sums, bench_best_tree, bench_projective, bench_threads):

@@ -20,7 +20,7 @@ def extra_megabytes(kind_name: str, sentences: int, threads: int) -> float:
     import arbora
 
     kind = getattr(arbora, kind_name)
-    kind.batch(np.zeros((2, 3, 3)), threads=threads).marginals  # code and threads are loaded
+    assert kind.batch(np.zeros((2, 3, 3)), threads=threads).marginals  # code is loaded
     scores = np.random.default_rng(0).normal(size=(sentences, N_WORDS + 1, N_WORDS + 1))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     answer = kind.batch(scores, threads=threads).marginals

@@ -27,7 +27,7 @@ def save(figure: plt.Figure, name: str) -> None:
 
 
 def draw_arcs(axes: Axes, words: list[str], trees: SpanningTrees) -> None:
-    """Every arc with a probability of 2 % or more; the best tree in colour, width by probability."""
+    """Every arc with a probability of 2 % or more, as wide; the best tree in its own colour."""
     best = trees.argmax().heads
     tokens = ["ROOT", *words]
     widths = [0.62 + 0.15 * len(token) for token in tokens]

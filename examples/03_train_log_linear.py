@@ -26,7 +26,7 @@ def features(tags: list[str]) -> np.ndarray:
     place = np.arange(len(ids))
     right = (place[:, None] < place).astype(int)
     near = (np.abs(place[:, None] - place) == 1).astype(int)
-    return ((ids[:, None] * len(TAGS) + ids) * 2 + right) * 2 + near
+    return np.asarray(((ids[:, None] * len(TAGS) + ids) * 2 + right) * 2 + near)
 
 
 def train(steps: int = 200, rate: float = 0.5, ridge: float = 0.01) -> tuple[np.ndarray, float]:

@@ -60,7 +60,9 @@ def main() -> None:
     print(tree_text(WORDS, told.argmax().heads))
     moved = np.abs(told.marginals - trees.marginals).max(axis=0)[1:]
     others = [f"{w} ({d:.0%})" for w, d in zip(WORDS, moved, strict=True) if d > 0.02]
-    print(f"\n  P(this arc) was {trees.marginals[4, 5]:.0%}; heads that moved: {', '.join(others)}\n")
+    print(
+        f"\n  P(this arc) was {trees.marginals[4, 5]:.0%}; heads that moved: {', '.join(others)}\n"
+    )
 
 
 if __name__ == "__main__":

@@ -77,6 +77,10 @@ def test_the_core_does_not_know_python_and_includes_go_down():
 
 
 def test_files_stay_readable():
-    for path in [*PACKAGE.rglob("*.py"), *ROOT.glob("cpp/**/*.[ch]pp"), *ROOT.glob("tests/**/*.py")]:
+    for path in [
+        *PACKAGE.rglob("*.py"),
+        *ROOT.glob("cpp/**/*.[ch]pp"),
+        *ROOT.glob("tests/**/*.py"),
+    ]:
         lines = path.read_text(encoding="utf-8").count("\n")
         assert lines <= 420, f"{path} has {lines} lines: split it"

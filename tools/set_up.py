@@ -1,6 +1,6 @@
 """Builds Arbora into a virtual environment, or says in one sentence what is missing.
 
-    python tools/set_up.py .venv
+python tools/set_up.py .venv
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def run(command: list[str | Path], what: str) -> None:
 
 
 def main(folder: Path) -> None:
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036  # this runs before anything is installed
         stop(f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}.")
     compilers = [os.environ.get("CXX", ""), "c++", "g++", "clang++", "cl"]
     if not any(shutil.which(name) for name in compilers if name):
@@ -46,7 +46,14 @@ def main(folder: Path) -> None:
     if not python.exists():
         sys.stderr.write(f"Making a virtual environment in {folder} ...\n")
         venv.create(folder, with_pip=True)
-    pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     sys.stderr.write("Installing build tools ...\n")
     run([*pip, *BUILD_TOOLS], "Installing the build tools")
     sys.stderr.write("Compiling arbora and installing what it needs (about a minute) ...\n")

@@ -174,11 +174,11 @@ void bind_inference(nb::module_& module) {
   module.def("argmax", &argmax, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a,
              "multi_root"_a, "threads"_a, "heads"_a.noconvert(), "labels"_a.noconvert(),
              "score"_a.noconvert(), "Heads, labels and scores of the best trees.");
-  module.def("kbest", &kbest, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a,
-             "multi_root"_a, "threads"_a, "k"_a, "Heads, labels, scores, and trees per sentence.");
+  module.def("kbest", &kbest, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a, "multi_root"_a,
+             "threads"_a, "k"_a, "Heads, labels, scores, and trees per sentence.");
   module.def("sample", &sample, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a,
-             "multi_root"_a, "threads"_a, "count"_a, "seed"_a, "sentences"_a,
-             "heads"_a.noconvert(), "labels"_a.noconvert(), "Heads and labels of exact draws.");
+             "multi_root"_a, "threads"_a, "count"_a, "seed"_a, "sentences"_a, "heads"_a.noconvert(),
+             "labels"_a.noconvert(), "Heads and labels of exact draws.");
   module.def("margins", &margins, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a,
              "multi_root"_a, "threads"_a, "answer"_a.noconvert(),
              "Best tree with each arc minus best tree without it.");

@@ -74,7 +74,7 @@ Fault first_bad_cell(LabelledScores view) {
       for (Index l = 0; l < view.n_labels; ++l) {
         const double x = view.labels(h, m)[l];
         if (x == kForbidden || std::abs(x) <= kLargestScore) continue;
-        const Cell cell = std::isnan(x)     ? Cell::nan
+        const Cell cell = std::isnan(x)    ? Cell::nan
                           : x == kInfinity ? Cell::positive_infinity
                                            : Cell::too_large;
         return {0, cell, h, m, l, {}};
@@ -149,8 +149,7 @@ void batch_sums(const Batch& batch, double* log_partition, double* relative, dou
       answer = labelled ? numbers(workspace, arcs.side() * arcs.side()) : marginals + place.cells;
     }
     const auto sums_of = batch.trees == Trees::projective ? projective_sums : spanning_sums;
-    const Sums sums =
-        sums_of(arcs, batch.root, column_shift + place.columns, answer, workspace);
+    const Sums sums = sums_of(arcs, batch.root, column_shift + place.columns, answer, workspace);
     log_partition[i] = sums.log_partition;
     relative[i] = sums.relative;
     if (labelled && marginals != nullptr) {
@@ -180,8 +179,7 @@ void batch_vjp(const Batch& batch, const double* marginals, const double* d_marg
     double* d_arcs = numbers(workspace, cells);
     reduce_gradient(scores, d_marginals + first, expected);
     vjp_of(arcs, batch.root, arc_marginals, expected, d_arcs, workspace);
-    expand_gradient(scores, arc_marginals, d_marginals + first, expected, d_arcs,
-                    d_scores + first);
+    expand_gradient(scores, arc_marginals, d_marginals + first, expected, d_arcs, d_scores + first);
   });
 }
 
@@ -225,8 +223,7 @@ void batch_sample(const Batch& batch, std::uint64_t seed, std::span<const std::i
           RandomStream random(~seed, sentence, static_cast<std::uint64_t>(draw));
           for (Index m = 1; m <= place.n_words; ++m) {
             const Index at = draw * place.n_words + m - 1;
-            labels[count * place.words + at] =
-                draw_label(scores, drawn[at], m, random.uniform());
+            labels[count * place.words + at] = draw_label(scores, drawn[at], m, random.uniform());
           }
         }
       });

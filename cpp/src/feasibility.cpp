@@ -113,7 +113,9 @@ class SpanBits {
   const std::uint64_t* row(Index s) const {
     return bits_.data() + static_cast<std::size_t>(s) * words_;
   }
-  std::uint64_t* mutable_row(Index s) { return bits_.data() + static_cast<std::size_t>(s) * words_; }
+  std::uint64_t* mutable_row(Index s) {
+    return bits_.data() + static_cast<std::size_t>(s) * words_;
+  }
 
   std::size_t words_;
   std::vector<std::uint64_t> bits_;

@@ -1,7 +1,8 @@
 // Lawler's (1972) partition. Take the best tree out of a set of trees; what is left is split by the
 // first word at which a tree differs from it: the words before keep their choice, that word may not
-// repeat its choice, the words after are free. Each part is again a best-tree problem with some arcs
-// forbidden, whatever the class of trees, so the root constraint and projectivity come for free.
+// repeat its choice, the words after are free. Each part is again a best-tree problem with some
+// arcs forbidden, whatever the class of trees, so the root constraint and projectivity come for
+// free.
 //
 // A word's choice is a head and a label. The labels of an arc are used best first, so forbidding
 // a choice means that the arc falls back to its next label, if it has one.
@@ -134,7 +135,8 @@ class Search {
       }
       add_best_of(std::move(rest), part.score);
       fix(part, m);
-      while (static_cast<Index>(queue_.size()) > still_wanted) queue_.erase(std::prev(queue_.end()));
+      while (static_cast<Index>(queue_.size()) > still_wanted)
+        queue_.erase(std::prev(queue_.end()));
     }
   }
 

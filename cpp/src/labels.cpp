@@ -89,8 +89,7 @@ void expand_gradient(LabelledScores scores, const double* marginals, const doubl
   LabelProbabilities given_arc(scores);
   for (Index i = 0; i < cells(scores); ++i) {
     for (const double p : given_arc.of(i)) {
-      *answer++ =
-          p == 0.0 ? 0.0 : p * (d_arcs[i] + marginals[i] * (*d_marginals - expected[i]));
+      *answer++ = p == 0.0 ? 0.0 : p * (d_arcs[i] + marginals[i] * (*d_marginals - expected[i]));
       ++d_marginals;
     }
   }

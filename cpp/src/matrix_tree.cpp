@@ -76,8 +76,9 @@ void fill(const Prepared& prepared, Matrix<Wide> w) {
   const Index n = prepared.scores.n_words;
   for (Index h = 0; h <= n; ++h) {
     for (Index m = 1; m <= n; ++m) {
-      w.set(h, m,
-            wide_weight(prepared.scores, prepared.shift, prepared.order.at(h), prepared.order.at(m)));
+      w.set(
+          h, m,
+          wide_weight(prepared.scores, prepared.shift, prepared.order.at(h), prepared.order.at(m)));
     }
   }
 }

@@ -150,8 +150,8 @@ Sums projective_sums(ArcScores scores, Root root, double* column_shift, double* 
   return sums;
 }
 
-void projective_vjp(ArcScores scores, Root root, const double* marginals,
-                    const double* d_marginals, double* d_scores, Workspace& workspace) {
+void projective_vjp(ArcScores scores, Root root, const double* marginals, const double* d_marginals,
+                    double* d_scores, Workspace& workspace) {
   const Index side = scores.side();
   double* column = Row<double>::carve(workspace, side).data();
   const Shift shift = make_shift(scores, root, kGrowth, column);
@@ -171,8 +171,7 @@ void projective_sample(ArcScores scores, Root root, DrawKey key, Index count, st
   }
 }
 
-bool best_projective_tree(ArcScores scores, Root root, std::int32_t* heads,
-                          Workspace& workspace) {
+bool best_projective_tree(ArcScores scores, Root root, std::int32_t* heads, Workspace& workspace) {
   double best = kForbidden;
   const auto e = best_chart(scores, root, workspace, &best);
   if (best == kForbidden) return false;

@@ -263,7 +263,8 @@ class Contraction {
     merged = Node{};
     const auto start = std::find(path_.begin(), path_.end(), from);
     // A contracted member's arrays can be taken over; its own scores are not needed again.
-    auto base = std::find_if(start, path_.end(), [&](Index x) { return node_[x].score != nullptr; });
+    auto base =
+        std::find_if(start, path_.end(), [&](Index x) { return node_[x].score != nullptr; });
     if (base == path_.end()) {
       base = start;
       merged.score = padded(workspace_, side_);
@@ -384,7 +385,9 @@ void spanning_margins(ArcScores scores, Root root, double* margins, Workspace& w
   const double top = best_score(best);
   std::fill(margins, margins + side * side, kForbidden);
   for (Index m = 1; m <= n; ++m) {
-    const auto cell = [&](Index h) -> double& { return changed[static_cast<std::size_t>(h * side + m)]; };
+    const auto cell = [&](Index h) -> double& {
+      return changed[static_cast<std::size_t>(h * side + m)];
+    };
     const Index chosen = best[static_cast<std::size_t>(m - 1)];
     cell(chosen) = kForbidden;
     margins[chosen * side + m] = top - best_score(other);  // -(-inf) if nothing else is possible

@@ -89,7 +89,8 @@ void test_buffers() {
 
 void test_threads_meet_exceptions() {
   std::vector<int> done(100, 0);
-  for_each_sentence(100, 4, 1e9, [&](Index i, Workspace&) { done[static_cast<std::size_t>(i)] = 1; });
+  for_each_sentence(100, 4, 1e9,
+                    [&](Index i, Workspace&) { done[static_cast<std::size_t>(i)] = 1; });
   EXPECT(std::accumulate(done.begin(), done.end(), 0) == 100);
   bool caught = false;
   try {
@@ -139,8 +140,8 @@ void test_every_kernel(Trees trees, Root root, Index labels, double scale, doubl
   std::vector<double> log_z(sentences), relative(sentences), shift(words + sentences);
   std::vector<double> marginals(cells), gradient(cells, 0.25), answer(cells), score(sentences);
   batch_sums(batch, log_z.data(), relative.data(), shift.data(), marginals.data());
-  EXPECT(near(std::accumulate(marginals.begin(), marginals.end(), 0.0),
-              static_cast<double>(words), 1e-9));
+  EXPECT(near(std::accumulate(marginals.begin(), marginals.end(), 0.0), static_cast<double>(words),
+              1e-9));
   batch_vjp(batch, marginals.data(), gradient.data(), answer.data());
   for (const double x : answer) EXPECT(std::abs(x) < 1e-9);  // a constant has no covariance
   std::vector<std::int32_t> heads(words), arc_labels(words);

@@ -95,7 +95,9 @@ def test_the_precise_twins_agree_with_enumeration(root, rng):
         assert np.abs(truth.vjp - table.vjp(gradient)).max() < 1e-12
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="long doubles are plain doubles here")
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).nmant < 60, reason="long doubles are plain doubles here"
+)
 def test_four_hundred_words_of_equal_scores(root):
     """Against a count in closed form, and marginals by inside-outside in extended precision."""
     scores = np.zeros((401, 401))

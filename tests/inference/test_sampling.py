@@ -84,7 +84,7 @@ def test_marginals_of_forty_words(kind, root, make, rng):
     assert (frequency[rare] * count <= 40).all()
 
 
-def test_root_is_drawn_from_its_marginal_not_from_its_score(rng):
+def test_root_is_drawn_from_its_marginal_not_from_its_score():
     """The trap of biased root-constrained samplers: exp(score) is not the root's probability."""
     scores = np.zeros((4, 4))
     scores[0] = [0, 0, 2, 0]

@@ -83,7 +83,9 @@ def _levels(arcs: list[_Arc]) -> dict[_Arc, int]:
     levels: dict[_Arc, int] = {}
     for arc in sorted(arcs, key=lambda a: (a.high - a.low, a.low)):
         overlapping = [
-            level for other, level in levels.items() if other.low < arc.high and arc.low < other.high
+            level
+            for other, level in levels.items()
+            if other.low < arc.high and arc.low < other.high
         ]
         levels[arc] = 1 + max(overlapping, default=0)
     return levels

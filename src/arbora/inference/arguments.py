@@ -20,7 +20,7 @@ def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
         return values
     try:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-            return np.from_dlpack(values)
+            return np.from_dlpack(values)  # type: ignore[arg-type]  # it has __dlpack__
         return np.asarray(values)
     except Exception as error:  # whatever another framework raises, the caller needs one sentence
         raise ShapeError(f"{what} cannot be read as an array: {error}") from error

@@ -147,7 +147,7 @@ class TreeBatch(Generic[D]):
     def log_prob(self, heads: Sequence[Any], labels: Sequence[Any] | None = None) -> list[Any]:
         self._log_sums()
         given = [None] * self._size if labels is None else labels
-        return self._each(lambda one, h, l: one.log_prob(h, l), heads, given)
+        return self._each(lambda one, h, chosen: one.log_prob(h, chosen), heads, given)
 
     def kl(self, other: TreeBatch[Any]) -> list[Any]:
         self._all_marginals(), other._log_sums()
@@ -217,7 +217,7 @@ class TreeBatch(Generic[D]):
             for i in range(self._size)
         ]
 
-    def _each(self, question: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
+    def _each(self, question: Callable[..., Any], *arguments: Any) -> list[Any]:
         for argument in arguments:
             self._check_length(argument, "arguments")
         answers = []

@@ -11,7 +11,9 @@ from arbora.types import FloatArray, Tree
 __all__ = ["greedy_heads", "labelled_margins", "minimum_bayes_risk", "rescored"]
 
 
-def rescored(scores: FloatArray, heads: NDArray[np.int32], labels: NDArray[np.int32] | None) -> Tree:
+def rescored(
+    scores: FloatArray, heads: NDArray[np.int32], labels: NDArray[np.int32] | None
+) -> Tree:
     """A tree under a model's scores, wherever its heads come from."""
     words = np.arange(1, len(heads) + 1)
     index = (heads, words) if labels is None else (heads, words, labels)
@@ -30,7 +32,7 @@ def minimum_bayes_risk(packed: Packed, marginals: FloatArray) -> list[Tree]:
 
 
 def greedy_heads(values: FloatArray) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
-    """Each word's best head, and label, by itself; of equals the nearest head, then the leftmost."""
+    """Each word's best head and label by itself; of equals the nearest head, then the leftmost."""
     n_words = values.shape[0] - 1
     columns = values[:, 1:].reshape(n_words + 1, n_words, -1)
     best = columns.max(axis=2)

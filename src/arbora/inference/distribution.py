@@ -76,9 +76,7 @@ class TreeDistribution:
         errors: Literal["raise", "return"] = "raise",
     ) -> TreeBatch[Self]:
         """Many sentences, answered in parallel; see `TreeBatch`."""
-        return TreeBatch.create(
-            cls, scores, root, lengths=lengths, threads=threads, errors=errors
-        )
+        return TreeBatch.create(cls, scores, root, lengths=lengths, threads=threads, errors=errors)
 
     # What the distribution is over.
 
@@ -174,7 +172,7 @@ class TreeDistribution:
         return max(0.0, surprise)
 
     def cross_entropy(self, other: TreeDistribution) -> float:
-        """The expectation of -log P_other(tree) under this distribution; inf if P_other can be 0."""
+        """The expectation of -log P_other(tree) under this distribution; inf if that can be 0."""
         self._check_comparable(other)
         scores = other._shifted_scores()
         if np.any((self.marginals > 0) & np.isneginf(scores)):
@@ -265,7 +263,7 @@ class TreeDistribution:
         """
         return self._packed.kbest(as_count(k, "k"))[0]
 
-    def sample(self, k: int = 1, seed: int | None = None) -> NDArray[np.int32] | Samples:
+    def sample(self, k: int = 1, seed: int | None = None) -> Any:
         """k independent exact draws: heads of shape (k, n), or `Samples` with labels.
 
         Draw i depends on the seed and on i only; without a seed it is different every time.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from arbora.errors import ArgumentError, ShapeError
 from arbora.inference.arguments import as_array, as_count, as_seed
@@ -92,7 +92,7 @@ class Mixture:
         tree = minimum_bayes_risk(packed, self.marginals.ravel())[0]
         return Tree(tree.heads, tree.labels, self.log_prob(tree.heads, tree.labels))
 
-    def sample(self, k: int = 1, seed: int | None = None) -> NDArray[np.int32] | Samples:
+    def sample(self, k: int = 1, seed: int | None = None) -> Any:
         """k independent exact draws: heads of shape (k, n), or `Samples` with labels."""
         count, key = as_count(k, "k"), as_seed(seed)
         chosen = np.random.default_rng(key).choice(len(self.weights), size=count, p=self.weights)

@@ -310,8 +310,8 @@ def _explain(report: tuple[int, ...], shape: tuple[int, ...], trees: TreeClass) 
         3: 'no word may be attached to the root: allow a root arc or use root="multi"',
         4: f"word {word} can only be reached over a second root arc: allow another head for it "
         'or use root="multi"',
-        5: f"every tree over the allowed arcs has crossing arcs: allow another head for word {word} "
-        "or use SpanningTrees",
+        5: "every tree over the allowed arcs has crossing arcs: "
+        f"allow another head for word {word} or use SpanningTrees",
         6: "every tree over the allowed arcs has crossing arcs: allow more arcs "
         "or use SpanningTrees",
     }[problem]

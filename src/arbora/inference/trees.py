@@ -1,4 +1,4 @@
-"""The two exact arc-factored distributions (K07, section 2.1: T_np and T_p, single and multi-root)."""
+"""The two exact arc-factored distributions (K07, section 2.1: T_np and T_p)."""
 
 from __future__ import annotations
 

@@ -81,7 +81,9 @@ def _check_shift_invariance(trees: TreeDistribution, seed: int) -> None:
     # Powers of two of the scores' size, so that the shifted scores are the same real numbers.
     shift = np.random.default_rng(seed).integers(-8, 9, size=trees.n_words + 1) * 0.25
     shift[0] = 0.0
-    moved = type(trees)(trees.scores + shift.reshape(-1, *[1] * (trees.scores.ndim - 2)), trees.root)
+    moved = type(trees)(
+        trees.scores + shift.reshape(-1, *[1] * (trees.scores.ndim - 2)), trees.root
+    )
     finite = trees.scores[np.isfinite(trees.scores)]
     size = max(1.0, float(np.abs(finite).max()))
     assert abs(moved.log_partition - trees.log_partition - shift.sum()) < 1e-11 * size

@@ -6,7 +6,10 @@ is why the library does not use them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from arbora.types import FloatArray, Root
 
@@ -45,7 +48,7 @@ def lu_log_partition(scores: FloatArray, root: Root) -> float:
 def lu_marginals(scores: FloatArray, root: Root) -> FloatArray:
     """K07 3.2: from the inverse of the Laplacian."""
     weights, _ = _shifted(scores)
-    return weights * _adjoint(np.linalg.inv(laplacian(weights, root)), root)
+    return np.asarray(weights * _adjoint(np.linalg.inv(laplacian(weights, root)), root))
 
 
 def lu_vjp(scores: FloatArray, d_marginals: FloatArray, root: Root) -> FloatArray:
@@ -66,7 +69,7 @@ def _shifted(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.exp(scores - shift), shift
 
 
-def _adjoint(matrix: FloatArray, root: Root) -> FloatArray:
+def _adjoint(matrix: NDArray[Any], root: Root) -> FloatArray:
     """The transpose of the map from arcs to the Laplacian."""
     n = len(matrix)
     answer = np.zeros((n + 1, n + 1))

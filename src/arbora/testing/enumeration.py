@@ -33,7 +33,7 @@ def count_trees(n_words: int, trees: TreeClass, root: Root) -> int:
     """How many trees there are: Cayley's formula, and its relatives without crossings."""
     n = n_words
     if trees == "nonprojective":
-        return (n + 1) ** (n - 1) if root == "multi" else n ** (n - 1)
+        return int((n + 1) ** (n - 1) if root == "multi" else n ** (n - 1))
     if root == "multi":
         return math.comb(3 * n, n) // (2 * n + 1)
     return math.comb(3 * n - 2, n - 1) // n

@@ -1,4 +1,5 @@
-// What a recursion may ask of a number type T: zero, one, a few questions, and rows of it in memory.
+// What a recursion may ask of a number type T: zero, one, a few questions, and rows of it in
+// memory.
 //
 // A Row<T> is a view on consecutive numbers that is read in steps of `width`: four doubles at once,
 // dual numbers as two separate rows of their parts, wide numbers one by one. `spread` puts a number

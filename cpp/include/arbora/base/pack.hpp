@@ -74,9 +74,8 @@ ARBORA_INLINE Pack where_better(Pack a, Pack b, Pack c, Pack d, Pack then, Pack 
   });
 }
 ARBORA_INLINE Pack count_ties(Pack count, Pack a, Pack b) {
-  return lanewise([&](int i) {
-    return count.x[i] + (a.x[i] == b.x[i] && a.x[i] > kForbidden ? 1.0 : 0.0);
-  });
+  return lanewise(
+      [&](int i) { return count.x[i] + (a.x[i] == b.x[i] && a.x[i] > kForbidden ? 1.0 : 0.0); });
 }
 ARBORA_INLINE Pack power_of_two(Pack shifted_exponent) {
   return lanewise([&](int i) {
@@ -106,11 +105,20 @@ ARBORA_INLINE Pack exp_nonpositive(Pack x) {
   const Pack k = shifted - splat(kRoundToInteger);
   const Pack r = (inside - k * splat(6.93147180369123816490e-01)) -  // high bits of ln 2: exact
                  k * splat(1.90821492927058770002e-10);
-  constexpr double kInverseFactorials[] = {1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0,
-                                           1.0 / 3628800.0,    1.0 / 362880.0,    1.0 / 40320.0,
-                                           1.0 / 5040.0,       1.0 / 720.0,       1.0 / 120.0,
-                                           1.0 / 24.0,         1.0 / 6.0,         0.5,
-                                           1.0,                1.0};
+  constexpr double kInverseFactorials[] = {1.0 / 6227020800.0,
+                                           1.0 / 479001600.0,
+                                           1.0 / 39916800.0,
+                                           1.0 / 3628800.0,
+                                           1.0 / 362880.0,
+                                           1.0 / 40320.0,
+                                           1.0 / 5040.0,
+                                           1.0 / 720.0,
+                                           1.0 / 120.0,
+                                           1.0 / 24.0,
+                                           1.0 / 6.0,
+                                           0.5,
+                                           1.0,
+                                           1.0};
   Pack series = splat(kInverseFactorials[0]);
   for (int i = 1; i < 14; ++i) series = series * r + splat(kInverseFactorials[i]);
   return where_below(x, splat(kUnderflow), splat(0.0), series * power_of_two(shifted));

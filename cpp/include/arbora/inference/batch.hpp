@@ -1,7 +1,7 @@
 // Many sentences at once: the calls that a binding makes.
 //
-// The scores of all sentences lie one after the other, (n+1) x (n+1) x n_labels each; answers of the
-// same shape are laid out likewise. Sentences are worked on in parallel.
+// The scores of all sentences lie one after the other, (n+1) x (n+1) x n_labels each; answers of
+// the same shape are laid out likewise. Sentences are worked on in parallel.
 #pragma once
 
 #include <cstdint>

@@ -78,11 +78,13 @@ void walk_down(const Eisner<T>& e, const Choose& choose, std::vector<EisnerItem>
     if (s == t) continue;
     Index from = s, to = t;  // the span of the open item inside
     if (item.right) {
-      to = choose(s + 1, t, [&](Index k) { return in.open_right.get(s, k) * in.complete_right.get(k, t); });
+      to = choose(s + 1, t,
+                  [&](Index k) { return in.open_right.get(s, k) * in.complete_right.get(k, t); });
       heads[to - 1] = static_cast<std::int32_t>(s);
       open.push_back({true, to, t});
     } else {
-      from = choose(s, t - 1, [&](Index k) { return in.complete_left.get(s, k) * in.open_left.get(k, t); });
+      from = choose(s, t - 1,
+                    [&](Index k) { return in.complete_left.get(s, k) * in.open_left.get(k, t); });
       heads[from - 1] = static_cast<std::int32_t>(t);
       open.push_back({false, s, from});
     }

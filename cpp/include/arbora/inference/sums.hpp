@@ -13,9 +13,9 @@ struct Sums {
   double relative;       // log Z minus the sum of the column shifts
 };
 
-// Every function expects a feasible sentence. Answers are (n+1) x (n+1) like the scores, and exactly
-// 0 where an arc is forbidden. `column_shift` (n+1 numbers) receives the shifts that `relative`
-// refers to; `marginals` may be null.
+// Every function expects a feasible sentence. Answers are (n+1) x (n+1) like the scores, and
+// exactly 0 where an arc is forbidden. `column_shift` (n+1 numbers) receives the shifts that
+// `relative` refers to; `marginals` may be null.
 Sums spanning_sums(ArcScores scores, Root root, double* column_shift, double* marginals,
                    Workspace& workspace);
 Sums projective_sums(ArcScores scores, Root root, double* column_shift, double* marginals,
@@ -24,8 +24,8 @@ Sums projective_sums(ArcScores scores, Root root, double* column_shift, double* 
 // The Jacobian of the marginals, which is symmetric, times d_marginals.
 void spanning_vjp(ArcScores scores, Root root, const double* marginals, const double* d_marginals,
                   double* d_scores, Workspace& workspace);
-void projective_vjp(ArcScores scores, Root root, const double* marginals,
-                    const double* d_marginals, double* d_scores, Workspace& workspace);
+void projective_vjp(ArcScores scores, Root root, const double* marginals, const double* d_marginals,
+                    double* d_scores, Workspace& workspace);
 
 // Exact, independent draws number first_draw, first_draw + 1, ...; heads is count x n, and draw i
 // depends on (seed, sentence, i) only.

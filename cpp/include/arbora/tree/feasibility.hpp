@@ -11,12 +11,12 @@ namespace arbora {
 // Why a sentence has no tree, and the word that shows it.
 enum class Problem : int {
   none = 0,
-  no_head = 1,         // the word has no allowed head
-  unreachable = 2,     // no path of allowed arcs leads from the root to the word
-  no_root = 3,         // no word may be attached to the root (single-root)
-  second_root = 4,     // the word can only be reached through a second root arc (single-root)
-  crossing = 5,        // every tree has crossing arcs; freeing the head of this word allows one
-  crossing_any = 6,    // likewise, but no single word's head is to blame
+  no_head = 1,       // the word has no allowed head
+  unreachable = 2,   // no path of allowed arcs leads from the root to the word
+  no_root = 3,       // no word may be attached to the root (single-root)
+  second_root = 4,   // the word can only be reached through a second root arc (single-root)
+  crossing = 5,      // every tree has crossing arcs; freeing the head of this word allows one
+  crossing_any = 6,  // likewise, but no single word's head is to blame
 };
 
 struct Verdict {
