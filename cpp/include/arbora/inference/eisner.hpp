@@ -57,38 +57,62 @@ struct Eisner {
   }
 };
 
-// Fills the inside chart (all zeros on entry) and returns Z.
+// What a finished position k of the left end s contributes to every t > k: its three factors, and
+// the rows they multiply.
+template <class T>
+struct Push {
+  T right, arc_right, left;
+  Row<T> next_left, inner_right, inner_left;
+};
+
+// Completes the items (s, k), whose sums are all in.
+template <class T>
+ARBORA_INLINE Push<T> finish(const Eisner<T>& e, Index s, Index k) {
+  const T zero = Number<T>::zero();
+  const Row<T> right = e.inside.complete_right.row(s), left = e.inside.complete_left.row(s);
+  T arc_right = zero, left_to_extend = zero;
+  if (k > s) {
+    arc_right = e.w.get(s, k) * e.joint.get(k);
+    const T arc_left = s == 0 ? zero : e.w.get(k, s) * e.joint.get(k);
+    e.inside.open_right.set(s, k, arc_right);
+    e.inside.open_left.set(s, k, arc_left);
+    right.set(k, right.get(k) + arc_right);
+    left.set(k, left.get(k) + arc_left);
+    left_to_extend = left.get(k);
+  }
+  return {right.get(k),
+          arc_right,
+          left_to_extend,
+          e.inside.complete_left.row(k + 1),
+          e.inside.complete_right.row(k),
+          e.inside.open_left.row(k)};
+}
+
+// Fills the inside chart (all zeros on entry) and returns Z. Positions go by in pairs, so that the
+// sums of the left end are read and written once for two of them.
 template <class T>
 ARBORA_INLINE T sweep_inside(const Eisner<T>& e) {
   const Index n = e.n_words;
   const T one = Number<T>::one(), zero = Number<T>::zero();
   for (Index s = n; s >= e.first(); --s) {
+    const Row<T> joint = e.joint;
     const Row<T> right = e.inside.complete_right.row(s), left = e.inside.complete_left.row(s);
-    const Row<T> open_right = e.inside.open_right.row(s), open_left = e.inside.open_left.row(s);
-    for (Index t = s; t <= n; t += Row<T>::width) e.joint.store(t, spread(zero));
+    for (Index t = s; t <= n; t += Row<T>::width) joint.store(t, spread(zero));
     right.set(s, one);
     left.set(s, one);
-    for (Index k = s; k <= n; ++k) {
-      T arc_right = zero;
-      T left_to_extend = zero;
-      if (k > s) {
-        arc_right = e.w.get(s, k) * e.joint.get(k);
-        const T arc_left = s == 0 ? zero : e.w.get(k, s) * e.joint.get(k);
-        open_right.set(k, arc_right);
-        open_left.set(k, arc_left);
-        right.set(k, right.get(k) + arc_right);
-        left.set(k, left.get(k) + arc_left);
-        left_to_extend = left.get(k);
-      }
+    for (Index k = s; k <= n; k += 2) {
+      const Push<T> p = finish(e, s, k);
       if (k == n) break;
-      const auto a = spread(right.get(k)), b = spread(arc_right), c = spread(left_to_extend);
-      const Row<T> next_left = e.inside.complete_left.row(k + 1);
-      const Row<T> inner_right = e.inside.complete_right.row(k);
-      const Row<T> inner_left = e.inside.open_left.row(k);
-      for (Index t = k + 1; t <= n; t += Row<T>::width) {
-        e.joint.store(t, e.joint.load(t) + a * next_left.load(t));
-        right.store(t, right.load(t) + b * inner_right.load(t));
-        left.store(t, left.load(t) + c * inner_left.load(t));
+      joint.set(k + 1, joint.get(k + 1) + p.right * p.next_left.get(k + 1));
+      right.set(k + 1, right.get(k + 1) + p.arc_right * p.inner_right.get(k + 1));
+      left.set(k + 1, left.get(k + 1) + p.left * p.inner_left.get(k + 1));
+      const Push<T> q = finish(e, s, k + 1);
+      const auto pa = spread(p.right), pb = spread(p.arc_right), pc = spread(p.left);
+      const auto qa = spread(q.right), qb = spread(q.arc_right), qc = spread(q.left);
+      for (Index t = k + 2; t <= n; t += Row<T>::width) {
+        joint.store(t, joint.load(t) + pa * p.next_left.load(t) + qa * q.next_left.load(t));
+        right.store(t, right.load(t) + pb * p.inner_right.load(t) + qb * q.inner_right.load(t));
+        left.store(t, left.load(t) + pc * p.inner_left.load(t) + qc * q.inner_left.load(t));
       }
     }
   }
