@@ -239,9 +239,10 @@ void batch_margins(const Batch& batch, double* margins) {
       });
 }
 
-void centre_columns(ArcScores scores, const double* marginals, const double* d_marginals,
-                    double* centred) {
+double centre_columns(ArcScores scores, const double* marginals, const double* d_marginals,
+                      double* centred) {
   const Index side = scores.side();
+  double largest = 0.0;
   for (Index m = 0; m < side; ++m) {
     double mean = 0.0;
     for (Index h = 0; h < side; ++h) {
@@ -251,8 +252,17 @@ void centre_columns(ArcScores scores, const double* marginals, const double* d_m
     for (Index h = 0; h < side; ++h) {
       const Index i = h * side + m;
       centred[i] = scores.first[i] == kForbidden ? 0.0 : d_marginals[i] - mean;
+      largest = std::max(largest, std::abs(centred[i]));
     }
   }
+  if (largest == 0.0) return 1.0;
+  const double power = std::exp2(std::floor(std::log2(largest)));
+  for (Index i = 0; i < side * side; ++i) centred[i] /= power;
+  return power;
+}
+
+void scale_answer(ArcScores scores, double factor, double* d_scores) {
+  for (Index i = 0; i < scores.side() * scores.side(); ++i) d_scores[i] *= factor;
 }
 
 }  // namespace arbora

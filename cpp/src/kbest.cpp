@@ -82,7 +82,8 @@ class Search {
     while (!queue_.empty() && static_cast<Index>(found.size()) < wanted_) {
       const Part part = std::move(queue_.extract(queue_.begin()).value());
       found.push_back(to_tree(part));
-      split(part, wanted_ - static_cast<Index>(found.size()));
+      const Index still_wanted = wanted_ - static_cast<Index>(found.size());
+      if (still_wanted > 0) split(part, still_wanted);
     }
     return found;
   }

@@ -236,10 +236,11 @@ void spanning_vjp(ArcScores scores, Root root, const double* marginals, const do
   const Index side = scores.side();
   const Prepared prepared(scores, root, Row<double>::carve(workspace, side).data());
   double* centred = Row<double>::carve(workspace, side * side).data();
-  centre_columns(scores, marginals, d_marginals, centred);
+  const double factor = centre_columns(scores, marginals, d_marginals, centred);
   if (!vjp_on<double>(prepared, centred, d_scores, workspace)) {
     vjp_on<Wide>(prepared, centred, d_scores, workspace);
   }
+  scale_answer(scores, factor, d_scores);
 }
 
 void spanning_sample(ArcScores scores, Root root, DrawKey key, Index count, std::int32_t* heads,

@@ -156,10 +156,11 @@ void projective_vjp(ArcScores scores, Root root, const double* marginals, const 
   double* column = Row<double>::carve(workspace, side).data();
   const Shift shift = make_shift(scores, root, kGrowth, column);
   double* centred = Row<double>::carve(workspace, side * side).data();
-  centre_columns(scores, marginals, d_marginals, centred);
+  const double factor = centre_columns(scores, marginals, d_marginals, centred);
   if (!vjp_on<double>(scores, root, shift, centred, d_scores, workspace)) {
     vjp_on<Wide>(scores, root, shift, centred, d_scores, workspace);
   }
+  scale_answer(scores, factor, d_scores);
 }
 
 void projective_sample(ArcScores scores, Root root, DrawKey key, Index count, std::int32_t* heads,

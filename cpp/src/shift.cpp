@@ -40,6 +40,21 @@ double rounded_away(double a, double b, double difference) {
   return (a - (difference - minus_b)) - (b + minus_b);
 }
 
+// The word with the most to gain from being the root takes the root's score into account in its
+// shift, so that a word that can hardly be anything else does not blow up the root's shift.
+void shift_likeliest_root(ArcScores scores, double* column) {
+  Index likeliest = 1;
+  double most = kForbidden;
+  for (Index m = 1; m <= scores.n_words; ++m) {
+    const double gain = scores(0, m) - (column[m] == kForbidden ? 0.0 : column[m]);
+    if (gain > most) {
+      most = gain;
+      likeliest = m;
+    }
+  }
+  column[likeliest] = std::max(column[likeliest], scores(0, likeliest));
+}
+
 }  // namespace
 
 Shift make_shift(ArcScores scores, Root root, double extra, double* column) {
@@ -47,6 +62,7 @@ Shift make_shift(ArcScores scores, Root root, double extra, double* column) {
   Shift shift;
   shift.column = column;
   column_maxima(scores, root == Root::multi ? 0 : 1, column);
+  if (root == Root::single) shift_likeliest_root(scores, column);
   column[0] = 0.0;
   for (Index m = 1; m <= n; ++m) {
     column[m] = column[m] == kForbidden ? 0.0 : column[m] + extra;

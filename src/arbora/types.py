@@ -52,6 +52,9 @@ class Tree:
         """The arcs as pairs (head, modifier), in word order."""
         return [(int(head), word) for word, head in enumerate(self.heads, start=1)]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _tree, (self.heads, self.labels, self.score)
+
     def __len__(self) -> int:
         return len(self.heads)
 
@@ -68,6 +71,14 @@ class Tree:
 
     def _key(self) -> tuple[bytes, bytes | None]:
         return self.heads.tobytes(), None if self.labels is None else self.labels.tobytes()
+
+
+def _tree(heads: IntArray, labels: IntArray | None, score: float) -> Tree:
+    """A tree from a pickle, out of which arrays come writable."""
+    heads.setflags(write=False)
+    if labels is not None:
+        labels.setflags(write=False)
+    return Tree(heads, labels, score)
 
 
 class Samples(NamedTuple):

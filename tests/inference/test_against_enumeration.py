@@ -212,6 +212,41 @@ def test_kl_to_a_wider_class_of_trees(rng):
     assert narrow.kl(wide) == pytest.approx(expected, abs=1e-12)
 
 
+def test_kl_to_a_narrower_class_of_trees(rng):
+    """Infinite, unless the arcs leave no tree outside the narrower class."""
+    from arbora import ProjectiveTrees, SpanningTrees
+
+    scores = random_scores(rng, 4)
+    assert SpanningTrees(scores).kl(ProjectiveTrees(scores)) == np.inf
+    assert SpanningTrees(scores, "multi").cross_entropy(SpanningTrees(scores)) == np.inf
+    chain = np.full((5, 5), -np.inf)
+    chain[[0, 1, 1, 3, 2], [1, 2, 3, 4, 3]] = scores[[0, 1, 1, 3, 2], [1, 2, 3, 4, 3]]
+    assert SpanningTrees(chain, "multi").kl(ProjectiveTrees(chain)) == pytest.approx(0, abs=1e-12)
+
+
+def test_kl_looks_at_trees_not_at_marginals(kind, root):
+    """Underflow must not hide a tree, nor rounding invent one."""
+    p = np.zeros((3, 3))
+    p[1, 2] = -800.0
+    q = p.copy()
+    q[1, 2] = -np.inf
+    assert kind(p).marginals[1, 2] == 0
+    assert kind(p).kl(kind(q)) == kind(p).cross_entropy(kind(q)) == np.inf
+    p = np.array(
+        [[0, -np.inf, -np.inf, 0], [0, 0, -np.inf, -np.inf], [0, 10, 0, 0], [0, -10, -10, 0]]
+    )
+    q = p.copy()
+    q[2, 3] = -np.inf  # 3 is the only head of 2, so 2 -> 3 is in no tree
+    assert kind(p, root).kl(kind(q, root)) == pytest.approx(0, abs=1e-12)
+
+
+def test_trees_and_samples_know_their_labels(kind, root, rng):
+    trees = kind(random_scores(rng, 3, 1.0, 0.0, 2), root)
+    tree, drawn = trees.argmax(), trees.sample(4, seed=0)
+    assert trees.log_prob(tree) == trees.log_prob(tree.heads, tree.labels)
+    assert (trees.log_prob(drawn) == trees.log_prob(drawn.heads, drawn.labels)).all()
+
+
 def test_expectations(kind, root, rng):
     scores = random_scores(rng, 4, 2.0, 0.2)
     a, b = rng.normal(size=(5, 5)), rng.normal(size=(5, 5))

@@ -43,6 +43,14 @@ def test_integers_and_flat_buffers(kind):
         kind(array.array("d", [0.0] * 9))
 
 
+def test_heads_and_labels_over_dlpack(kind, rng):
+    trees = kind(rng.normal(size=(4, 4, 2)))
+    heads, labels = np.array([0, 1, 2]), np.array([1, 0, 1])
+    answer = trees.log_prob(OnlyDLPack(heads), OnlyDLPack(labels))
+    assert isinstance(answer, float)
+    assert answer == trees.log_prob(heads, labels)
+
+
 def test_torch_tensors(kind):
     torch = pytest.importorskip("torch")
     scores = torch.zeros(4, 4)

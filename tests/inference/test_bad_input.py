@@ -106,6 +106,18 @@ def test_counts(kind, k):
             question(k)
 
 
+def test_counts_beyond_all_measure(kind, monkeypatch):
+    from arbora.inference import packed
+
+    with pytest.raises(ArgumentError, match=r"k must be less than 2\*\*31"):
+        kind(zeros()).kbest(2**63)
+    monkeypatch.setattr(packed, "_physical_memory", lambda: 10**9)
+    with pytest.raises(TooLargeError, match=r"100000000 draws of 3 words need 2.4 GB"):
+        kind(zeros()).sample(10**8)
+    with pytest.raises(TooLargeError, match=r"the scores take 72.0 GB"):
+        kind(np.broadcast_to(0.0, (3000, 3000, 1000)))
+
+
 def test_seed(kind):
     with pytest.raises(ArgumentError, match="seed must be a whole number"):
         kind(zeros()).sample(1, seed=-1)
@@ -148,6 +160,8 @@ def test_labels(kind):
         ({"required": [(2, 2)]}, "word 2 cannot be its own head"),
         ({"required": [(1, 2, 0)]}, "has a label, but the scores have none"),
         ({"required": [3]}, "must be"),
+        ({"required": None}, "required must be a list of arcs"),
+        ({"forbidden": 5}, "forbidden must be a list of arcs"),
         ({"forbidden": [(1.5, 2)]}, "all integers"),
     ],
 )
@@ -181,16 +195,15 @@ def test_values(kind):
     trees = kind(zeros())
     with pytest.raises(ShapeError, match="values must have the shape of the scores"):
         trees.expect(np.zeros((3, 3)))
-    with pytest.raises(ShapeError, match=r"d_marginals\[1, 2\] is nan"):
-        trees.vjp(changed(np.nan, (1, 2)))
+    for value in (np.nan, np.inf, 1e300):
+        with pytest.raises(ShapeError, match=r"d_marginals\[1, 2\] is .*: it must be a finite"):
+            trees.vjp(changed(value, (1, 2)))
 
 
 def test_comparisons(kind, rng):
     trees = kind(zeros())
     with pytest.raises(ShapeError, match="same words and labels"):
         trees.kl(kind(zeros(4)))
-    with pytest.raises(ArgumentError, match="compare distributions over the same class"):
-        kind(zeros(), "multi").kl(trees)
     with pytest.raises(ArgumentError, match="not a distribution over trees"):
         trees.cross_entropy(rng)
     with pytest.raises(ArgumentError, match="same root"):
@@ -204,6 +217,16 @@ def test_greedy_and_pairs(kind):
         kind(zeros()).greedy("luck")
     with pytest.raises(ConstraintError, match="there is no word 9"):
         kind(zeros()).pair_marginal((0, 1), (1, 9))
+    with pytest.raises(ConstraintError, match="must be"):
+        kind(zeros()).pair_marginal(0, 1)
+    assert kind(changed(-np.inf, (1, 2))).pair_marginal((1, 2), (0, 1)) == 0.0
+    with pytest.raises(ArgumentError, match="by must be"):
+        kind(zeros()).greedy(np.array(["score", "marginal"]))
+
+
+def test_masked_arrays(kind):
+    with pytest.raises(ShapeError, match="must not be a masked array"):
+        kind(np.ma.masked_less(zeros(), 0))
 
 
 def test_every_error_is_an_arbora_error_and_a_value_error():

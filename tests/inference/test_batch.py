@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import multiprocessing
+import os
 import pickle
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -132,6 +136,39 @@ def test_constraints_per_sentence(kind, root, rng):
     assert second.marginals[0, 1] == 0
 
 
+def test_failures_stay_in_their_places(kind, root, rng):
+    scores = [random_scores(rng, 4) for _ in range(3)]
+    broken = [scores[0], np.full((5, 5), -np.inf), scores[2]]
+    good, bad = kind.batch(scores, root), kind.batch(broken, root, errors="return")
+    for answers in (bad.kl(good), good.kl(bad), bad.cross_entropy(good)):
+        assert [isinstance(answer, NoTreeError) for answer in answers] == [False, True, False]
+    careful = kind.batch(scores, root, errors="return")
+    first, *others = careful.constrain(required=[[(1, 2), (2, 1)], [], []])
+    assert isinstance(first, ArboraError)
+    assert all(isinstance(other, kind) for other in others)
+    assert isinstance(
+        kind.batch(np.zeros((2, 3, 4)), root, errors="return").argmax()[1], ShapeError
+    )
+
+
+@pytest.mark.parametrize("scores", [5, None])
+def test_not_a_list_of_scores(kind, scores):
+    with pytest.raises(ArboraError, match="a batch needs a list of scores"):
+        kind.batch(scores)
+
+
+def test_arguments_of_any_kind(kind, rng):
+    batch = kind.batch([random_scores(rng, 3) for _ in range(2)])
+    assert batch.log_prob(heads for heads in ([0, 1, 2], [2, 0, 2]))
+    assert batch.constrain(required=np.array([[[1, 3]], [[1, 2]]]))[1].argmax().heads[1] == 1
+    assert len(batch[0:2]) == len(batch[:]) == 2
+    assert kind.batch(np.zeros((0, 4, 4)), lengths=[]).argmax() == []
+    with pytest.raises(ShapeError, match="d_marginals must have one entry per sentence"):
+        batch.vjp(None)
+    with pytest.raises(ArboraError, match="a batch is compared with a batch"):
+        batch.kl([1, 2])
+
+
 def _answers_in_a_child(batch, queue):
     queue.put(batch.log_partition)
 
@@ -151,8 +188,58 @@ def test_threads_survive_a_fork(kind, rng):
     assert child.exitcode == 0
 
 
-def test_distributions_can_be_pickled(kind, root, rng):
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # what is tested
+def test_fork_while_other_threads_work(kind, rng):
+    """No lock that a thread of the parent holds is waited for in the child."""
+    scores = [random_scores(rng, 3 + i % 20) for i in range(30)]
+    stop = threading.Event()
+
+    def work():
+        while not stop.is_set():
+            assert kind.batch(scores, threads=2).marginals
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    try:
+        for _ in range(60):
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    code = 0 if kind.batch(scores, threads=2).entropy() else 1
+                finally:
+                    os._exit(code)
+            assert _ends_within(child, seconds=60) == 0
+    finally:
+        stop.set()
+        for worker in workers:
+            worker.join()
+
+
+def _ends_within(child, seconds):
+    """The exit status of a child process, or None if it hangs."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status
+        time.sleep(0.002)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return None
+
+
+@pytest.mark.parametrize("duplicate", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy])
+def test_copies_and_pickles(kind, root, duplicate, rng):
     trees = kind(random_scores(rng, 5), root)
-    copy = pickle.loads(pickle.dumps(trees))
-    assert copy.log_partition == trees.log_partition
-    assert copy.root == root
+    expected = trees.marginals
+    again, tree = duplicate(trees), duplicate(trees.argmax())
+    assert (again.marginals == expected).all()
+    assert again.root == root
+    assert tree == trees.argmax()
+    for array in (again.scores, again.marginals, tree.heads):
+        assert not array.flags.writeable
+    batch = duplicate(kind.batch([trees.scores] * 2, root))
+    assert batch.log_partition == [trees.log_partition] * 2

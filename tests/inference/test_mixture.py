@@ -69,9 +69,17 @@ def test_bad_weights(parts, weights, message):
         Mixture(parts, weights=weights)
 
 
+def test_weights_of_any_size(parts):
+    assert Mixture(parts, weights=[1e308, 1e308]).weights.tolist() == [0.5, 0.5]
+    with pytest.raises(ShapeError, match="real numbers"):
+        Mixture(parts, weights=["a", "b"])
+
+
 def test_bad_components(parts):
     with pytest.raises(ArgumentError, match="at least one component"):
         Mixture([])
+    with pytest.raises(ArgumentError, match="not a single one"):
+        Mixture(parts[0])
     with pytest.raises(ArgumentError, match="component 1 is a str"):
         Mixture([parts[0], "tree"])
     with pytest.raises(ShapeError, match="component 1 has scores of shape"):

@@ -121,6 +121,28 @@ def test_tiny_marginals_are_right_through_constraints(kind, root, rng):
     assert trees.marginals[3, 1] == 0.0
 
 
+@pytest.mark.parametrize("low", [-1e6, -1e9, -1e14])
+def test_a_word_that_can_hardly_be_anything_but_the_root(kind, root, low):
+    """The habit of writing -1e9 for "forbidden" costs no precision."""
+    scores = np.array([[0, 0.1, 0.2, 0.3], [0, 0, 0.4, low], [0, 0.5, 0, low], [0, 0.6, 0.7, 0]])
+    trees, table = kind(scores, root), EnumeratedTrees(scores, kind.trees, root)
+    assert trees.log_partition == pytest.approx(table.log_partition, abs=1e-13)
+    assert trees.entropy() == pytest.approx(table.entropy(), abs=1e-13)
+    assert trees.log_prob([3, 3, 0]) == pytest.approx(
+        np.log(table.probabilities[(table.heads == [3, 3, 0]).all(axis=1)][0]), abs=1e-13
+    )
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e32, 1e99])
+def test_gradients_of_any_size(kind, root, size):
+    scores = np.zeros((3, 3))
+    scores[0] = -640.0
+    gradient = np.array([[0, 1.0, 0], [0, 0, 1e-3], [0, 0.25, 0]])
+    expected = kind(scores, root).vjp(gradient) * size
+    assert np.allclose(kind(scores, root).vjp(gradient * size), expected, rtol=1e-13, atol=0)
+    assert np.isfinite(kind(scores, root).variance(gradient * size))
+
+
 def test_plain_and_wide_numbers_agree_where_both_work(kind, root, rng):
     """A word that costs e^-800 forces wide numbers on the whole sentence and changes no other."""
     base = random_scores(rng, 6, 3.0)

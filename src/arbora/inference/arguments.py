@@ -11,13 +11,25 @@ from numpy.typing import ArrayLike, NDArray
 from arbora.errors import ArgumentError, ShapeError
 from arbora.types import FloatArray
 
-__all__ = ["as_array", "as_count", "as_heads", "as_scores", "as_seed", "as_values", "check_choice"]
+__all__ = [
+    "as_array",
+    "as_count",
+    "as_heads",
+    "as_real",
+    "as_scores",
+    "as_seed",
+    "as_values",
+    "check_choice",
+]
+
+
+LARGEST_VALUE = 1e100  # squares of it, and sums of those, are still numbers
 
 
 def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
     """An array over the caller's data: NumPy, the buffer protocol, DLPack, or nested lists."""
-    if isinstance(values, np.ndarray):
-        return values
+    if isinstance(values, np.ma.MaskedArray):
+        raise ShapeError(f"{what} must not be a masked array: fill it, with -inf to forbid an arc")
     try:
         if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
             return np.from_dlpack(values)  # type: ignore[arg-type]  # it has __dlpack__
@@ -26,7 +38,7 @@ def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
         raise ShapeError(f"{what} cannot be read as an array: {error}") from error
 
 
-def _as_real(values: ArrayLike, what: str) -> NDArray[Any]:
+def as_real(values: ArrayLike, what: str) -> NDArray[Any]:
     array = as_array(values, what)
     if array.dtype.kind not in "fiub":
         raise ShapeError(f"{what} must be real numbers, not {array.dtype}")
@@ -35,7 +47,7 @@ def _as_real(values: ArrayLike, what: str) -> NDArray[Any]:
 
 def as_scores(scores: ArrayLike, what: str = "scores") -> NDArray[Any]:
     """Arc scores of one sentence: (n+1, n+1), or (n+1, n+1, L) with labels; not copied yet."""
-    array = _as_real(scores, what)
+    array = as_real(scores, what)
     if array.ndim not in (2, 3) or array.shape[0] != array.shape[1]:
         raise ShapeError(
             f"{what} must have shape (n+1, n+1), or (n+1, n+1, L) with labels, not {array.shape}"
@@ -52,16 +64,21 @@ def as_values(values: ArrayLike, scores: FloatArray, what: str) -> FloatArray:
 
     0 where an arc is forbidden or does not exist, whatever was there: it is never read.
     """
-    array = _as_real(values, what).astype(np.float64)
+    with np.errstate(over="ignore"):  # what overflows is refused below
+        array = as_real(values, what).astype(np.float64)
     shape = scores.shape
     if len(shape) == 3 and array.shape == shape[:2]:
         array = np.broadcast_to(array[:, :, None], shape)
     if array.shape != shape:
         raise ShapeError(f"{what} must have the shape of the scores, {shape}, not {array.shape}")
     array = np.where(np.isneginf(scores), 0.0, array)
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ShapeError(f"{what}{list(where)} is {array[where]}: it must be a finite number")
+    sane = np.abs(array) <= LARGEST_VALUE
+    if not sane.all():
+        where = tuple(int(i) for i in np.argwhere(~sane)[0])
+        raise ShapeError(
+            f"{what}{list(where)} is {array[where]}: it must be a finite number, "
+            f"at most {LARGEST_VALUE:g} in magnitude"
+        )
     return array
 
 
@@ -87,7 +104,7 @@ def as_heads(heads: ArrayLike, n_words: int, what: str = "heads") -> NDArray[np.
 
 
 def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
         raise ArgumentError(f"{name} must be {listed}, not {value!r}")
 
@@ -95,6 +112,8 @@ def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
 def as_count(k: int, name: str) -> int:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise ArgumentError(f"{name} must be a whole number of at least 1, not {k!r}")
+    if k > 2**31 - 1:
+        raise ArgumentError(f"{name} must be less than 2**31, not {k}")
     return int(k)
 
 

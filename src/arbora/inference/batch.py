@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,12 +40,19 @@ class TreeBatch(Generic[D]):
     """
 
     def __init__(
-        self, kind: type[D], packed: Packed, failures: dict[int, ArboraError], size: int
+        self,
+        kind: type[D],
+        packed: Packed,
+        failures: dict[int, ArboraError],
+        size: int,
+        errors: Literal["raise", "return"],
     ) -> None:
         self._kind = kind
         self._packed = packed
         self._failures = failures
         self._size = size
+        self._errors: Literal["raise", "return"] = errors
+        self._places: dict[int, int] | None = None
         self._sums: PackedSums | None = None
 
     @classmethod
@@ -81,17 +87,25 @@ class TreeBatch(Generic[D]):
                 raise failures[i]
         if impossible:
             packed = packed.select([p for p in range(len(packed)) if p not in impossible])
-        return cls(kind, packed, failures, size)
+        return cls(kind, packed, failures, size, errors)
 
-    @cached_property
+    @property
     def _place(self) -> dict[int, int]:
         """Where in the pack a sentence is."""
-        return {i: place for place, i in enumerate(self._packed.sentences.tolist())}
+        if self._places is None:
+            self._places = {i: place for place, i in enumerate(self._packed.sentences.tolist())}
+        return self._places
 
     def __len__(self) -> int:
         return self._size
 
-    def __getitem__(self, i: int) -> D:
+    @overload
+    def __getitem__(self, i: int) -> D: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[D]: ...
+    def __getitem__(self, i: int | slice) -> D | list[D]:
+        if isinstance(i, slice):
+            return [self[index] for index in range(self._size)[i]]
         index = range(self._size)[i]  # raises IndexError, understands negative numbers
         if index in self._failures:
             raise self._failures[index]
@@ -147,19 +161,17 @@ class TreeBatch(Generic[D]):
     def log_prob(self, heads: Sequence[Any], labels: Sequence[Any] | None = None) -> list[Any]:
         self._log_sums()
         given = [None] * self._size if labels is None else labels
-        return self._each(lambda one, h, chosen: one.log_prob(h, chosen), heads, given)
+        return self._each(lambda one, h, chosen: one.log_prob(h, chosen), heads=heads, labels=given)
 
     def kl(self, other: TreeBatch[Any]) -> list[Any]:
-        self._all_marginals(), other._log_sums()
-        return self._each(lambda one, q: one.kl(q), other)
+        return self._compare(lambda one, q: one.kl(q), other)
 
     def cross_entropy(self, other: TreeBatch[Any]) -> list[Any]:
-        self._all_marginals(), other._log_sums()
-        return self._each(lambda one, q: one.cross_entropy(q), other)
+        return self._compare(lambda one, q: one.cross_entropy(q), other)
 
     def expect(self, values: Sequence[ArrayLike]) -> list[Any]:
         self._all_marginals()
-        return self._each(lambda one, v: one.expect(v), values)
+        return self._each(lambda one, v: one.expect(v), values=values)
 
     def vjp(self, d_marginals: Sequence[ArrayLike]) -> list[Any]:
         flat = self._flat_values(d_marginals, "d_marginals")
@@ -182,7 +194,9 @@ class TreeBatch(Generic[D]):
         """The constrained distributions, a list; constraints are lists of arcs per sentence."""
         nothing: list[Iterable[Arc]] = [()] * self._size
         return self._each(
-            lambda one, yes, no: one.constrain(yes, no), required or nothing, forbidden or nothing
+            lambda one, yes, no: one.constrain(yes, no),
+            required=nothing if required is None else required,
+            forbidden=nothing if forbidden is None else forbidden,
         )
 
     # Helpers.
@@ -199,11 +213,11 @@ class TreeBatch(Generic[D]):
         return self._sums.marginals
 
     def _flat_values(self, values: Sequence[ArrayLike], what: str) -> FloatArray:
-        self._check_length(values, what)
+        listed = self._listed(values, what)
         pieces = []
         for i, place in self._place.items():
             try:
-                pieces.append(as_values(values[i], self._packed.scores(place), what).reshape(-1))
+                pieces.append(as_values(listed[i], self._packed.scores(place), what).reshape(-1))
             except ArboraError as error:
                 raise _located(i, error) from None
         return np.concatenate(pieces) if pieces else np.empty(0)
@@ -217,20 +231,41 @@ class TreeBatch(Generic[D]):
             for i in range(self._size)
         ]
 
-    def _each(self, question: Callable[..., Any], *arguments: Any) -> list[Any]:
-        for argument in arguments:
-            self._check_length(argument, "arguments")
-        answers = []
+    def _each(self, question: Callable[..., Any], **arguments: Any) -> list[Any]:
+        """A question to each distribution, with its share of the arguments."""
+        shares = [self._listed(values, name) for name, values in arguments.items()]
+        answers: list[Any] = []
         for i in self._place:
             try:
-                answers.append(question(self[i], *(argument[i] for argument in arguments)))
+                answers.append(question(self[i], *(share[i] for share in shares)))
             except ArboraError as error:
-                raise _located(i, error) from None
+                answers.append(_located(i, error))
+                if self._errors == "raise":
+                    raise answers[-1] from None
         return self._all(answers)
 
-    def _check_length(self, values: Sequence[Any], what: str) -> None:
-        if len(values) != self._size:
-            raise ShapeError(f"{what}: there are {self._size} sentences, but {len(values)} entries")
+    def _compare(self, question: Callable[..., Any], other: TreeBatch[Any]) -> list[Any]:
+        if not isinstance(other, TreeBatch):
+            raise ArgumentError(
+                f"a batch is compared with a batch, not with {type(other).__name__}"
+            )
+        self._all_marginals(), other._log_sums()
+
+        def ask(one: D, i: int) -> Any:
+            return other._failures[i] if i in other._failures else question(one, other[i])
+
+        self._listed(other, "other")
+        return self._each(ask, index=range(self._size))
+
+    def _listed(self, values: Any, what: str) -> Any:
+        """Something with one entry per sentence."""
+        try:
+            listed = values if isinstance(values, TreeBatch) else list(values)
+        except TypeError:
+            raise ShapeError(f"{what} must have one entry per sentence, not {values!r}") from None
+        if len(listed) != self._size:
+            raise ShapeError(f"{what}: there are {self._size} sentences, but {len(listed)} entries")
+        return listed
 
 
 def _stack(scores: object) -> NDArray[Any] | None:
@@ -240,7 +275,8 @@ def _stack(scores: object) -> NDArray[Any] | None:
     array = as_array(scores, "scores")  # type: ignore[arg-type]  # it says it is an array
     if array.ndim not in (3, 4) or array.dtype.kind not in "fiub" or not len(array):
         return None
-    as_scores(array[0])
+    if array.shape[1] != array.shape[2] or array.shape[1] < 2 or array.size == 0:
+        return None  # one by one, the sentences say what is wrong
     return array
 
 
@@ -267,7 +303,12 @@ def _sentences(
 ) -> Sequence[ArrayLike]:
     """The sentences of a list, or of a padded array cut to its lengths (words, without root)."""
     if lengths is None:
-        return list(scores)  # type: ignore[arg-type]  # anything iterable will do
+        try:
+            return list(scores)  # type: ignore[arg-type]  # anything iterable will do
+        except TypeError:
+            raise ArgumentError(
+                f"a batch needs a list of scores, or an array, not {type(scores).__name__}"
+            ) from None
     padded = as_array(scores, "scores")  # type: ignore[arg-type]  # checked by its shape
     words = as_array(lengths, "lengths")
     if padded.ndim not in (3, 4) or padded.shape[1] != padded.shape[2]:
@@ -275,7 +316,7 @@ def _sentences(
             f"padded scores must have shape (sentences, n+1, n+1), or with labels, "
             f"not {padded.shape}"
         )
-    if words.shape != padded.shape[:1] or words.dtype.kind not in "iu":
+    if words.shape != padded.shape[:1] or (len(words) and words.dtype.kind not in "iu"):
         raise ShapeError(f"lengths must be {len(padded)} whole numbers, one per sentence")
     if (words < 1).any() or (words >= padded.shape[1]).any():
         i = int(np.argmax((words < 1) | (words >= padded.shape[1])))

@@ -10,7 +10,7 @@ import numpy as np
 from arbora.errors import ConstraintError
 from arbora.types import FloatArray, Root
 
-__all__ = ["Arc", "masked"]
+__all__ = ["Arc", "as_arc", "masked"]
 
 Arc = Sequence[int]
 """(head, modifier), or (head, modifier, label)."""
@@ -22,8 +22,10 @@ def masked(
     """A copy of the scores in which only trees with the required arcs are possible."""
     n_words = scores.shape[0] - 1
     n_labels = scores.shape[2] if scores.ndim == 3 else None
-    wanted = [_checked(arc, n_words, n_labels, "required") for arc in required]
-    unwanted = [_checked(arc, n_words, n_labels, "forbidden") for arc in forbidden]
+    wanted = [as_arc(arc, n_words, n_labels, "required ") for arc in _listed(required, "required")]
+    unwanted = [
+        as_arc(arc, n_words, n_labels, "forbidden ") for arc in _listed(forbidden, "forbidden")
+    ]
     _check_agreement(wanted, unwanted, root)
 
     answer = np.array(scores)
@@ -42,28 +44,38 @@ def masked(
     return answer
 
 
-def _checked(arc: Arc, n_words: int, n_labels: int | None, kind: str) -> tuple[int, ...]:
+def _listed(arcs: Iterable[Arc], kind: str) -> list[Arc]:
+    try:
+        return list(arcs)
+    except TypeError:
+        raise ConstraintError(
+            f"{kind} must be a list of arcs (head, modifier), not {arcs!r}"
+        ) from None
+
+
+def as_arc(arc: Arc, n_words: int, n_labels: int | None, kind: str) -> tuple[int, ...]:
+    """The arc as integers, if there is such an arc; `kind` begins the message if there is not."""
     try:
         numbers = tuple(operator.index(number) for number in arc)
     except TypeError:
         numbers = ()
     if len(numbers) == 3 and n_labels is None:
-        raise ConstraintError(f"{kind} arc {arc!r} has a label, but the scores have none")
+        raise ConstraintError(f"{kind}arc {arc!r} has a label, but the scores have none")
     if len(numbers) not in (2, 3):
         shape = "(head, modifier)" if n_labels is None else "(head, modifier) or with a label"
-        raise ConstraintError(f"{kind} arc {arc!r} must be {shape}, all integers")
+        raise ConstraintError(f"{kind}arc {arc!r} must be {shape}, all integers")
     head, modifier = numbers[:2]
     if not 0 <= head <= n_words:
-        raise ConstraintError(f"{kind} arc {numbers}: there is no head {head}, only 0 to {n_words}")
+        raise ConstraintError(f"{kind}arc {numbers}: there is no head {head}, only 0 to {n_words}")
     if not 1 <= modifier <= n_words:
         raise ConstraintError(
-            f"{kind} arc {numbers}: there is no word {modifier}, only 1 to {n_words}"
+            f"{kind}arc {numbers}: there is no word {modifier}, only 1 to {n_words}"
         )
     if head == modifier:
-        raise ConstraintError(f"{kind} arc {numbers}: word {modifier} cannot be its own head")
+        raise ConstraintError(f"{kind}arc {numbers}: word {modifier} cannot be its own head")
     if n_labels is not None and len(numbers) == 3 and not 0 <= numbers[2] < n_labels:
         raise ConstraintError(
-            f"{kind} arc {numbers}: there is no label {numbers[2]}, only 0 to {n_labels - 1}"
+            f"{kind}arc {numbers}: there is no label {numbers[2]}, only 0 to {n_labels - 1}"
         )
     return numbers
 
@@ -73,6 +85,7 @@ def _check_agreement(
 ) -> None:
     heads: dict[int, int] = {}
     labels: dict[int, int] = {}
+    unwanted = set(forbidden)
     for arc in required:
         head, modifier = arc[:2]
         if heads.setdefault(modifier, head) != head:
@@ -83,7 +96,7 @@ def _check_agreement(
             raise ConstraintError(
                 f"word {modifier} is required to have two labels, {labels[modifier]} and {arc[2]}"
             )
-        if arc in forbidden or arc[:2] in forbidden:
+        if arc in unwanted or arc[:2] in unwanted:
             raise ConstraintError(f"arc {arc} is both required and forbidden")
     roots = [modifier for modifier, head in heads.items() if head == 0]
     if root == "single" and len(roots) > 1:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from arbora.errors import ArboraError, ArgumentError, ShapeError
 from arbora.inference.arguments import (
+    as_array,
     as_count,
     as_heads,
     as_scores,
@@ -22,8 +23,9 @@ from arbora.inference.arguments import (
     check_choice,
 )
 from arbora.inference.batch import TreeBatch
-from arbora.inference.constraints import Arc, masked
+from arbora.inference.constraints import Arc, as_arc, masked
 from arbora.inference.decoding import greedy_heads, labelled_margins, minimum_bayes_risk, rescored
+from arbora.inference.divergence import check_comparable, has_more_trees
 from arbora.inference.packed import Packed, SentenceSums, pack, read_only
 from arbora.inference.tree_checks import in_class
 from arbora.types import FloatArray, Root, Samples, Tree, TreeClass
@@ -125,16 +127,20 @@ class TreeDistribution:
             return self.marginals
         return read_only(self.marginals.sum(axis=2))
 
-    def log_prob(self, heads: ArrayLike, labels: ArrayLike | None = None) -> Any:
+    def log_prob(self, heads: ArrayLike | Tree | Samples, labels: ArrayLike | None = None) -> Any:
         """log P of a tree, -inf if it is none; an array of them for heads of shape (k, n).
 
-        Labels that are not given, or -1, are summed out.
+        Takes heads, a `Tree` or `Samples`. Labels that are not given, or -1, are summed out.
         """
-        words = np.atleast_2d(as_heads(heads, self.n_words))
-        arc_scores = self._tree_scores(words, labels)
+        if isinstance(heads, Tree | Samples):
+            labels = heads.labels if labels is None else labels
+            heads = heads.heads
+        given = as_heads(heads, self.n_words)
+        words = np.atleast_2d(given)
+        log_p = self._tree_scores(words, labels) - self._log_sums().relative
         possible = in_class(words, self.trees, self.root)
-        answer = np.where(possible, arc_scores - self._log_sums().relative, -np.inf)
-        return float(answer[0]) if np.ndim(heads) == 1 else read_only(answer)
+        answer = np.where(possible, np.minimum(log_p, 0.0), -np.inf)
+        return float(answer[0]) if given.ndim == 1 else read_only(answer)
 
     def _tree_scores(self, heads: NDArray[np.int64], labels: ArrayLike | None) -> FloatArray:
         """Scores of trees relative to the column shifts."""
@@ -154,7 +160,7 @@ class TreeDistribution:
         summed = np.logaddexp.reduce(cells, axis=-1)
         if labels is None:
             return np.asarray(summed)
-        chosen = np.atleast_2d(np.asarray(labels))
+        chosen = np.atleast_2d(as_array(labels, "labels"))
         if chosen.shape != shape or chosen.dtype.kind not in "iu":
             raise ShapeError(f"labels must be integers of the same shape as heads, {shape}")
         if (bad := (chosen < -1) | (chosen >= cells.shape[-1])).any():
@@ -173,28 +179,21 @@ class TreeDistribution:
 
     def cross_entropy(self, other: TreeDistribution) -> float:
         """The expectation of -log P_other(tree) under this distribution; inf if that can be 0."""
-        self._check_comparable(other)
-        scores = other._shifted_scores()
-        if np.any((self.marginals > 0) & np.isneginf(scores)):
+        check_comparable(self, other)
+        if has_more_trees(self, other):
             return float("inf")
-        return other._log_sums().relative - self._expected(scores)
+        scores = other._shifted_scores()
+        return other._log_sums().relative - self._expected(_zero_where_forbidden(scores))
 
     def kl(self, other: TreeDistribution) -> float:
         """KL(self || other) in nats; inf if this can draw a tree that the other cannot."""
-        difference = self._difference(other)
-        if difference is None:
+        check_comparable(self, other)
+        if has_more_trees(self, other):
             return float("inf")
+        mine, theirs = self._shifted_scores(), other._shifted_scores()
+        difference = _zero_where_forbidden(mine) - _zero_where_forbidden(theirs)
         shift = other._log_sums().relative - self._log_sums().relative
         return max(0.0, shift + self._expected(difference))
-
-    def _difference(self, other: TreeDistribution) -> FloatArray | None:
-        """Difference of shifted scores where this distribution has mass; None if it is infinite."""
-        self._check_comparable(other)
-        mine, theirs = self._shifted_scores(), other._shifted_scores()
-        used = self.marginals > 0
-        if np.any(used & np.isneginf(theirs)):
-            return None
-        return np.subtract(mine, theirs, out=np.zeros_like(mine), where=used)
 
     def expect(self, values: ArrayLike) -> float:
         """The expectation of an additive function: the sum of `values` over a tree's arcs."""
@@ -220,12 +219,9 @@ class TreeDistribution:
 
     def pair_marginal(self, first: tuple[int, int], second: tuple[int, int]) -> float:
         """P(both arcs), each a pair (head, modifier); right even where it is tiny."""
-        (head, modifier), (other_head, other_modifier) = first, second
-        arcs = {(head, modifier), (other_head, other_modifier)}
-        masked(self.scores, [(head, modifier)], [], "multi")  # raises if there is no such arc
-        masked(self.scores, [(other_head, other_modifier)], [], "multi")
+        arcs = [as_arc(arc, self.n_words, None, "") for arc in (first, second)]
         try:
-            both = self.constrain(required=sorted(arcs))
+            both = self.constrain(required=arcs)
         except ArboraError:
             return 0.0
         return float(min(1.0, np.exp(both._relative_to(self))))
@@ -300,7 +296,7 @@ class TreeDistribution:
         """The product of experts: scores add up."""
         if type(other) is not type(self):
             return NotImplemented
-        self._check_comparable(other)
+        check_comparable(self, other)
         if other.root != self.root:
             raise ArgumentError("a product needs two distributions with the same root")
         return self._with_scores(self.scores + other.scores)
@@ -328,17 +324,12 @@ class TreeDistribution:
         used = marginals > 0
         return float(np.sum(np.multiply(marginals, values, where=used, out=np.zeros(values.shape))))
 
-    def _check_comparable(self, other: TreeDistribution) -> None:
-        if not isinstance(other, TreeDistribution):
-            raise ArgumentError(f"{type(other).__name__} is not a distribution over trees")
-        if other.scores.shape != self.scores.shape:
-            raise ShapeError(
-                f"the two distributions have scores of shapes {self.scores.shape} "
-                f"and {other.scores.shape}: they must be over the same words and labels"
-            )
-        narrower = other.trees == "projective" and self.trees != "projective"
-        if narrower or (other.root == "single" and self.root == "multi"):
-            raise ArgumentError(
-                f"{self!r} has trees that {other!r} does not have: "
-                "compare distributions over the same class of trees"
-            )
+    def __getstate__(self) -> Packed:
+        return self._packed  # answers are worked out again
+
+    def __setstate__(self, packed: Packed) -> None:
+        self._set_up(packed)
+
+
+def _zero_where_forbidden(scores: FloatArray) -> FloatArray:
+    return np.where(np.isneginf(scores), 0.0, scores)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arbora.errors import ArgumentError, ShapeError
-from arbora.inference.arguments import as_array, as_count, as_seed
+from arbora.inference.arguments import as_count, as_real, as_seed
 from arbora.inference.decoding import minimum_bayes_risk
 from arbora.inference.distribution import TreeDistribution
 from arbora.inference.packed import read_only
@@ -34,6 +34,8 @@ class Mixture:
     def __init__(
         self, components: Sequence[TreeDistribution], weights: ArrayLike | None = None
     ) -> None:
+        if isinstance(components, TreeDistribution):
+            raise ArgumentError("a mixture needs a list of distributions, not a single one")
         self.components = tuple(components)
         if not self.components:
             raise ArgumentError("a mixture needs at least one component")
@@ -51,6 +53,10 @@ class Mixture:
 
     def __repr__(self) -> str:
         return f"Mixture({list(self.components)!r}, weights={self.weights.tolist()})"
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        read_only(self.weights)  # arrays come out of a pickle writable
 
     @property
     def n_words(self) -> int:
@@ -83,7 +89,8 @@ class Mixture:
         A mixture has no scores, so the tree's `score` is its log-probability.
         """
         used = [c for w, c in zip(self.weights, self.components, strict=True) if w > 0]
-        widest = min(used, key=lambda c: (c.trees == "projective", c.root == "single"))
+        # The smallest class with the trees of all components.
+        widest = min(used, key=lambda c: c.trees == "projective")
         # An arc is ruled out only if every component forbids it; marginals see to the rest.
         allowed = np.max([c.scores for c in used], axis=0)
         packed = widest._packed.with_scores(allowed.ravel())
@@ -102,7 +109,7 @@ class Mixture:
             rows = np.flatnonzero(chosen == i)
             if not len(rows):
                 continue
-            drawn = component.sample(len(rows), seed=key + i)
+            drawn = component.sample(len(rows), seed=(key + i * 0x9E3779B97F4A7C15) % 2**64)
             heads[rows] = drawn.heads if isinstance(drawn, Samples) else drawn
             if isinstance(drawn, Samples):
                 labels[rows] = drawn.labels
@@ -114,9 +121,10 @@ class Mixture:
 def _as_weights(weights: ArrayLike | None, count: int) -> FloatArray:
     if weights is None:
         return read_only(np.full(count, 1.0 / count))
-    array = as_array(weights, "weights").astype(np.float64)
+    array = as_real(weights, "weights").astype(np.float64)
     if array.shape != (count,):
         raise ShapeError(f"there are {count} components, but weights of shape {array.shape}")
-    if not np.isfinite(array).all() or (array < 0).any() or array.sum() <= 0:
+    if not np.isfinite(array).all() or (array < 0).any() or array.max() <= 0:
         raise ArgumentError("weights must be non-negative finite numbers, not all of them 0")
+    array = array / array.max()  # so that the sum is a number
     return read_only(array / array.sum())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,21 +76,33 @@ class Packed:
         self.root: Root = root
         self.threads = threads
         self._sentences = sentences
+        # Filled when asked for. Not functools.cached_property: in Python 3.11 it holds a lock, and
+        # a fork in the wrong moment would leave that locked for ever.
+        self._cells: list[int] | None = None
+        self._words: list[int] | None = None
 
-    @cached_property
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        read_only(self.flat)  # arrays come out of a pickle writable
+
+    @property
     def sentences(self) -> NDArray[np.int64]:
         """The numbers that sentences go by: they key the draws of samples."""
         return np.arange(len(self.n_words)) if self._sentences is None else self._sentences
 
-    @cached_property
+    @property
     def cells(self) -> list[int]:
         """Where each sentence's scores begin."""
-        return _starts((self.n_words + 1) ** 2 * self._depth)
+        if self._cells is None:
+            self._cells = _starts((self.n_words + 1) ** 2 * self._depth)
+        return self._cells
 
-    @cached_property
+    @property
     def words(self) -> list[int]:
         """Where each sentence's words begin."""
-        return _starts(self.n_words)
+        if self._words is None:
+            self._words = _starts(self.n_words)
+        return self._words
 
     @property
     def _depth(self) -> int:
@@ -194,6 +205,11 @@ class Packed:
         return answers
 
     def sample(self, count: int, seed: int) -> list[tuple[IntArray, IntArray | None]]:
+        if 8 * count * self.words[-1] > _physical_memory():
+            raise TooLargeError(
+                f"{count} draws of {self.words[-1]} words need "
+                f"{8e-9 * count * self.words[-1]:.1f} GB: ask for fewer at a time"
+            )
         heads, labels = np.zeros((2, self.words[-1] * count), dtype=np.int32)
         self._call(kernels.sample, 4, count, seed, self.sentences, heads, labels)
         read_only(heads), read_only(labels)
@@ -239,6 +255,14 @@ class Packed:
         )
 
 
+def _check_room(cells: int) -> None:
+    if 8 * cells > _physical_memory():
+        raise TooLargeError(
+            f"the scores take {8e-9 * cells:.1f} GB as float64, "
+            f"and this machine has {_physical_memory() / 1e9:.1f} GB"
+        )
+
+
 def _physical_memory() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -270,11 +294,15 @@ def pack(
     """Copies and checks the scores of sentences with the same number of labels."""
     n_words = [array.shape[0] - 1 for array in arrays]
     n_labels = arrays[0].shape[2] if arrays and arrays[0].ndim == 3 else None
-    if len(arrays) == 1:
-        flat = np.array(arrays[0], dtype=np.float64, order="C").reshape(-1)
-    else:
-        pieces = [array.reshape(-1) for array in arrays] or [np.empty(0)]
-        flat = np.concatenate(pieces, dtype=np.float64)
+    _check_room(sum(array.size for array in arrays))
+    with np.errstate(
+        over="ignore"
+    ):  # what a wider type holds beyond float64 is refused as too large
+        if len(arrays) == 1:
+            flat = np.array(arrays[0], dtype=np.float64, order="C").reshape(-1)
+        else:
+            pieces = [array.reshape(-1) for array in arrays] or [np.empty(0)]
+            flat = np.concatenate(pieces, dtype=np.float64)
     packed = Packed(flat, n_words, n_labels, trees, root, threads, sentences)
     return packed, packed.check()
 
@@ -283,7 +311,9 @@ def pack_stack(
     stack: NDArray[Any], trees: TreeClass, root: Root, threads: int
 ) -> tuple[Packed, dict[int, ArboraError]]:
     """The same for sentences of one length, (sentences, n+1, n+1) or with labels."""
-    source = np.ascontiguousarray(stack, dtype=np.float64).reshape(-1)
+    _check_room(stack.size)
+    with np.errstate(over="ignore"):
+        source = np.ascontiguousarray(stack, dtype=np.float64).reshape(-1)
     n_words = np.full(len(stack), stack.shape[1] - 1, dtype=np.int64)
     n_labels = stack.shape[3] if stack.ndim == 4 else None
     packed = Packed(_room(source.size), n_words, n_labels, trees, root, threads)

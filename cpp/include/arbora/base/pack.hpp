@@ -1,4 +1,5 @@
-// Four doubles at a time: the vector that the plain-number kernels work in.
+// Four doubles at a time: the vector that the plain-number kernels work in. Compilers without
+// vector types, or ARBORA_PORTABLE_PACK, get a plain struct.
 #pragma once
 
 #include <bit>
@@ -13,7 +14,7 @@ namespace arbora {
 
 inline constexpr Index kPackWidth = 4;
 
-#if defined(__GNUC__) || defined(__clang__)
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(ARBORA_PORTABLE_PACK)
 
 using Pack = double __attribute__((vector_size(32)));
 using PackBits = std::int64_t __attribute__((vector_size(32)));

@@ -14,12 +14,12 @@ struct Shift {
   double root = 0.0;  // 0 under Root::multi
   double sum = 0.0;   // of the columns: a correctly rounded sum, high and low part
   double sum_tail = 0.0;
-  bool any_forbidden = false;
 };
 
 // Under Root::multi a column's shift is its largest score. Under Root::single it is the largest
-// score of a word head (0 if the word has none) and `root` takes the largest remaining root score:
-// exactly one root arc is used, so it must not hide the scores of all other words.
+// score of a word head, because exactly one root arc is used, which must not hide the scores of all
+// other words; only the likeliest root word counts its root arc too (a word without any head that
+// counts gets 0). `root` takes the largest remaining root score.
 // `extra` is added to every column's shift.
 Shift make_shift(ArcScores scores, Root root, double extra, double* column);
 

@@ -38,9 +38,11 @@ void spanning_sample(ArcScores scores, Root root, DrawKey key, Index count, std:
 void projective_sample(ArcScores scores, Root root, DrawKey key, Index count, std::int32_t* heads,
                        Workspace& workspace);
 
-// d_marginals minus its mean under each word's head distribution: adding a constant to a column
-// changes nothing, and small tangents lose nothing to cancellation.
-void centre_columns(ArcScores scores, const double* marginals, const double* d_marginals,
-                    double* centred);
+// d_marginals minus its mean under each word's head distribution, which changes nothing and loses
+// less to cancellation, times a power of two that brings it near 1, so that no tangent overflows;
+// returns the power of two that the answer is to be multiplied by.
+double centre_columns(ArcScores scores, const double* marginals, const double* d_marginals,
+                      double* centred);
+void scale_answer(ArcScores scores, double factor, double* d_scores);
 
 }  // namespace arbora
