@@ -7,7 +7,6 @@
 #include "arbora/inference/shift.hpp"
 #include "arbora/inference/sums.hpp"
 #include "arbora/inference/unfolding.hpp"
-#include "arbora/tree/feasibility.hpp"
 
 namespace arbora {
 namespace {
@@ -20,28 +19,6 @@ struct Order {
   Index at(Index place) const { return place == 1 ? first : place == first ? 1 : place; }
 };
 
-Order choose_order(ArcScores scores, Root root, const Shift& shift) {
-  if (root == Root::multi) return {};
-  const Index n = scores.n_words;
-  bool complete = true;
-  for (Index h = 1; h <= n && complete; ++h) {
-    for (Index m = 1; m <= n && complete; ++m) complete = h == m || scores.allows(h, m);
-  }
-  std::vector<bool> possible;
-  if (!complete) possible = possible_single_roots(scores);
-  Order order;
-  double best = kForbidden;
-  for (Index m = 1; m <= n; ++m) {
-    if (!complete && !possible[static_cast<std::size_t>(m)]) continue;
-    const double gain = scores(0, m) - shift.column[m];
-    if (gain > best) {
-      best = gain;
-      order.first = m;
-    }
-  }
-  return order;
-}
-
 struct Prepared {
   ArcScores scores;
   Root root;
@@ -52,7 +29,7 @@ struct Prepared {
       : scores(arc_scores),
         root(root_mode),
         shift(make_shift(arc_scores, root_mode, 0.0, column_shift)),
-        order(choose_order(arc_scores, root_mode, shift)) {}
+        order{root_mode == Root::single ? shift.likeliest_root : 1} {}
 };
 
 // The four number types that elimination runs on differ in how a weight comes to be.
@@ -162,9 +139,11 @@ bool sums_on(const Prepared& prepared, Workspace& workspace, double* marginals, 
   Matrix<T> weights;
   if (marginals != nullptr) weights = copy_of(tape.w, side, workspace);
   run(tape);
-  sums->relative = log_of_sum(tape) + prepared.shift.root;
-  if (std::isnan(sums->relative)) return false;
-  sums->log_partition = absolute_log(prepared.shift, sums->relative);
+  ExactSum log_z = log_of_sum(tape);
+  if (std::isnan(log_z.value())) return false;
+  log_z.add(prepared.shift.root);
+  sums->relative = log_z.value();
+  sums->log_partition = absolute_log(prepared.scores, prepared.shift, log_z);
   if (marginals == nullptr) return true;
   const auto g = Matrix<T>::carve(workspace, side, side, Number<T>::zero());
   run_back(tape, g, Row<T>::carve(workspace, side + Row<T>::width));
@@ -190,7 +169,7 @@ bool vjp_on(const Prepared& prepared, const double* centred, double* d_scores,
   fill_dual(prepared, centred, Matrix<B>::carve(workspace, side, side, Number<B>::zero()), tape.w);
   const auto weights = copy_of(tape.w, side, workspace);
   run(tape);
-  if (std::isnan(log_of_sum(values_of(tape)))) return false;
+  if (std::isnan(log_of_sum(values_of(tape)).value())) return false;
   const auto g = Matrix<T>::carve(workspace, side, side, Number<T>::zero());
   run_back(tape, g, Row<T>::carve(workspace, side + Row<T>::width));
   report(prepared, weights, g, d_scores);
@@ -205,7 +184,7 @@ bool sample_on(const Prepared& prepared, DrawKey key, Index count, std::int32_t*
   fill(prepared, tape.w);
   const auto weights = copy_of(tape.w, n + 1, workspace);
   run(tape);
-  if (std::isnan(log_of_sum(tape))) return false;
+  if (std::isnan(log_of_sum(tape).value())) return false;
   Unfolding<T> unfolding(tape, weights, workspace);
   for (Index draw = 0; draw < count; ++draw) {
     RandomStream random(key.seed, key.sentence, static_cast<std::uint64_t>(draw));

@@ -64,6 +64,17 @@ bool trusted(Dual<B> z) {
   return trusted(z.value);
 }
 
+ExactSum log_of(double z) {
+  ExactSum sum;
+  sum.add(std::log(z));
+  return sum;
+}
+ExactSum log_of(Wide z) {
+  ExactSum sum;
+  z.add_log_to(sum);
+  return sum;
+}
+
 // Calls visit(h, m, weight) with the total weight of the trees that have the arc h -> m.
 template <class T, class Visit>
 void visit_arcs(const Eisner<T>& e, const EisnerChart<T>& chart, const Visit& visit) {
@@ -96,8 +107,10 @@ bool sums_on(ArcScores scores, Root root, const Shift& shift, double* marginals,
   fill(scores, shift, e.w);
   const T z = inside(e);
   if (!trusted(z)) return false;
-  sums->relative = Number<T>::log(z) + shift.root;
-  sums->log_partition = absolute_log(shift, sums->relative);
+  ExactSum log_z = log_of(z);
+  log_z.add(shift.root);
+  sums->relative = log_z.value();
+  sums->log_partition = absolute_log(scores, shift, log_z);
   if (marginals != nullptr) report(e, z, marginals, workspace);
   return true;
 }

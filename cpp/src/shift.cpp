@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arbora/tree/feasibility.hpp"
+
 namespace arbora {
 namespace {
 
@@ -19,17 +21,16 @@ void column_maxima(ArcScores scores, Index first_head, double* maxima) {
   }
 }
 
+// weights[m] = exp(scores[m] - column[m])
 ARBORA_MULTIVERSION
-void exponentials(const double* scores, const double* column, double root, Index side,
-                  double* weights) {
+void exponentials(const double* scores, const double* column, Index side, double* weights) {
   Index m = 0;
   for (; m + kPackWidth <= side; m += kPackWidth) {
-    const Pack x = (load_pack(scores + m) - load_pack(column + m)) - splat(root);
-    store_pack(weights + m, exp_nonpositive(x));
+    store_pack(weights + m, exp_nonpositive(load_pack(scores + m) - load_pack(column + m)));
   }
   if (m == side) return;
   double rest[kPackWidth] = {kForbidden, kForbidden, kForbidden, kForbidden};
-  for (Index i = 0; m + i < side; ++i) rest[i] = (scores[m + i] - column[m + i]) - root;
+  for (Index i = 0; m + i < side; ++i) rest[i] = scores[m + i] - column[m + i];
   store_pack(rest, exp_nonpositive(load_pack(rest)));
   std::copy(rest, rest + (side - m), weights + m);
 }
@@ -40,19 +41,18 @@ double rounded_away(double a, double b, double difference) {
   return (a - (difference - minus_b)) - (b + minus_b);
 }
 
-// The word with the most to gain from being the root takes the root's score into account in its
-// shift, so that a word that can hardly be anything else does not blow up the root's shift.
-void shift_likeliest_root(ArcScores scores, double* column) {
-  Index likeliest = 1;
-  double most = kForbidden;
-  for (Index m = 1; m <= scores.n_words; ++m) {
-    const double gain = scores(0, m) - (column[m] == kForbidden ? 0.0 : column[m]);
-    if (gain > most) {
-      most = gain;
-      likeliest = m;
+bool all_word_arcs_allowed(ArcScores scores) {
+  for (Index h = 1; h <= scores.n_words; ++h) {
+    for (Index m = 1; m <= scores.n_words; ++m) {
+      if (h != m && !scores.allows(h, m)) return false;
     }
   }
-  column[likeliest] = std::max(column[likeliest], scores(0, likeliest));
+  return true;
+}
+
+// What the root arc of a word gains over the word's shift.
+double root_gain(ArcScores scores, const double* column, Index word) {
+  return scores(0, word) - (column[word] == kForbidden ? 0.0 : column[word]);
 }
 
 }  // namespace
@@ -62,40 +62,65 @@ Shift make_shift(ArcScores scores, Root root, double extra, double* column) {
   Shift shift;
   shift.column = column;
   column_maxima(scores, root == Root::multi ? 0 : 1, column);
-  if (root == Root::single) shift_likeliest_root(scores, column);
-  column[0] = 0.0;
-  for (Index m = 1; m <= n; ++m) {
-    column[m] = column[m] == kForbidden ? 0.0 : column[m] + extra;
-    // Neumaier's summation: the tail keeps what the sum rounds away.
-    const double sum = shift.sum + column[m];
-    shift.sum_tail += std::abs(shift.sum) >= std::abs(column[m]) ? (shift.sum - sum) + column[m]
-                                                                 : (column[m] - sum) + shift.sum;
-    shift.sum = sum;
-  }
   if (root == Root::single) {
-    double best = kForbidden;
-    for (Index m = 1; m <= n; ++m) best = std::max(best, scores(0, m) - column[m]);
-    shift.root = best;
+    if (!all_word_arcs_allowed(scores)) shift.possible_root = possible_single_roots(scores);
+    double most = kForbidden;
+    for (Index m = 1; m <= n; ++m) {
+      if (!shift.can_be_root(m) || root_gain(scores, column, m) <= most) continue;
+      most = root_gain(scores, column, m);
+      shift.likeliest_root = m;
+    }
+    double& likeliest = column[shift.likeliest_root];
+    likeliest = std::max(likeliest, scores(0, shift.likeliest_root));
+  }
+  column[0] = 0.0;
+  for (Index m = 1; m <= n; ++m) column[m] = column[m] == kForbidden ? 0.0 : column[m] + extra;
+  if (root == Root::single) {
+    shift.root = kForbidden;
+    for (Index m = 1; m <= n; ++m) {
+      if (shift.can_be_root(m)) shift.root = std::max(shift.root, scores(0, m) - column[m]);
+    }
   }
   return shift;
 }
 
+double absolute_log(ArcScores scores, const Shift& shift, const ExactSum& relative) {
+  ExactSum sum = relative;
+  for (Index m = 1; m <= scores.n_words; ++m) sum.add(shift.column[m]);
+  return sum.value();
+}
+
+namespace {
+
+// The root's scores less both shifts, of which the first difference may be so large that rounding
+// it would show: it is kept exactly until the second has brought it back to its size.
+double root_exponent(ArcScores scores, const Shift& shift, Index word) {
+  const double score = scores(0, word), c = shift.column[word];
+  if (score == kForbidden || !shift.can_be_root(word)) return kForbidden;
+  const double x = score - c, y = x - shift.root;
+  return y + (rounded_away(score, c, x) + rounded_away(x, shift.root, y));
+}
+
+}  // namespace
+
 void plain_weights(ArcScores scores, const Shift& shift, Matrix<double> weights) {
-  for (Index h = 0; h <= scores.n_words; ++h) {
-    exponentials(scores.row(h), shift.column, h == 0 ? shift.root : 0.0, scores.side(),
-                 weights.row(h).data());
+  const Index side = scores.side();
+  double* root_row = weights.row(0).data();
+  root_row[0] = kForbidden;
+  for (Index m = 1; m < side; ++m) root_row[m] = root_exponent(scores, shift, m);
+  const std::vector<double> nothing(static_cast<std::size_t>(side), 0.0);
+  exponentials(root_row, nothing.data(), side, root_row);
+  for (Index h = 1; h < side; ++h) {
+    exponentials(scores.row(h), shift.column, side, weights.row(h).data());
   }
 }
 
 Wide wide_weight(ArcScores scores, const Shift& shift, Index head, Index modifier) {
+  if (head == 0) return Wide::exp(root_exponent(scores, shift, modifier));
   const double score = scores(head, modifier);
   if (score == kForbidden) return Wide();
-  const double c = shift.column[modifier];
-  const double x = score - c;
-  const double tail = rounded_away(score, c, x);
-  if (head != 0) return Wide::exp(x, tail);
-  const double y = x - shift.root;
-  return Wide::exp(y, tail + rounded_away(x, shift.root, y));
+  const double c = shift.column[modifier], x = score - c;
+  return Wide::exp(x, rounded_away(score, c, x));
 }
 
 }  // namespace arbora

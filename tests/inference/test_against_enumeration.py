@@ -114,6 +114,29 @@ def test_nearest_head_wins_ties():
     assert SpanningTrees(scores).greedy().heads.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("n_words", [3, 7, 14, 15, 16, 20, 40])
+def test_nearest_head_wins_ties_at_any_length(n_words):
+    from arbora import SpanningTrees
+
+    chain = list(range(n_words))
+    assert SpanningTrees(np.zeros((n_words + 1,) * 2), "multi").argmax().heads.tolist() == chain
+    far = np.zeros((n_words + 1,) * 2)
+    far[:, n_words] = -1.0  # a tie in some columns only
+    far[0, n_words] = 2.0
+    assert SpanningTrees(far, "multi").argmax().heads.tolist() == [*chain[:-1], 0]
+
+
+def test_nearest_head_wins_ties_into_a_cycle(root):
+    """Words 3 and 4 choose each other; 1 and 2 are equally good ways in, and so are 3 and 4."""
+    from arbora import SpanningTrees
+
+    scores = np.full((5, 5), -20.0)
+    scores[3, 4] = scores[4, 3] = 10.0
+    scores[0, 1] = scores[1, 2] = 5.0
+    scores[1, 3] = scores[1, 4] = scores[2, 3] = scores[2, 4] = 0.0
+    assert SpanningTrees(scores, root).argmax().heads.tolist() == [0, 1, 2, 3]
+
+
 def test_mbr_has_the_most_expected_arcs(kind, root, rng):
     for _ in range(20):
         scores = random_scores(rng, 4, 2.0, 0.2)

@@ -6,6 +6,7 @@ log Z must be right to 1e-12 of max(1, |log Z|), marginals to 1e-9, gradients to
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -131,6 +132,37 @@ def test_a_word_that_can_hardly_be_anything_but_the_root(kind, root, low):
     assert trees.log_prob([3, 3, 0]) == pytest.approx(
         np.log(table.probabilities[(table.heads == [3, 3, 0]).all(axis=1)][0]), abs=1e-13
     )
+
+
+def test_large_scores_that_cancel(kind, root):
+    """log Z is 0.1, from columns of +-1e14 and from wide numbers of e^-20000."""
+    chain = np.full((4, 4), -np.inf)
+    chain[0, 1], chain[1, 2], chain[2, 3] = 1e14, 0.1, -1e14
+    assert kind(chain, root).log_partition == pytest.approx(0.1, abs=1e-14)
+    scores = np.array([[0, 20000.0, -10000], [0, 0, -20000.1], [0, -np.inf, 0]])
+    scores[2, 1] = 30000.0  # a cycle that is far better than any tree
+    table = EnumeratedTrees(scores, kind.trees, root)
+    assert kind(scores, root).log_partition == pytest.approx(table.log_partition, abs=2e-12)
+
+
+def test_digits_that_a_subtraction_would_round_away(kind):
+    """Two trees that differ in the last digits of scores of -1e13, against exact fractions."""
+    scores = np.array([[0, -1e13 + 0.123, -1e13 + 0.5], [0, 0, 0.3], [0, 0.7, 0]])
+    exact = [[Fraction(x) for x in row] for row in scores.tolist()]
+    difference = float((exact[0][1] + exact[1][2]) - (exact[0][2] + exact[2][1]))
+    expected = 1 / (1 + math.exp(-difference))
+    assert kind(scores).marginals[0, 1] == pytest.approx(expected, abs=1e-14)
+
+
+def test_what_underflows_is_not_lost(kind, root):
+    """e^-705 is a double and e^-709 is none that counts, but together they are e^-704.98."""
+    scores = np.array([[0, -705.0, -709.0], [0, 0, 0], [0, 0, 0]])
+    table = EnumeratedTrees(scores, kind.trees, root)
+    trees = kind(scores, root)
+    assert trees.log_partition == pytest.approx(table.log_partition, rel=1e-14)
+    assert np.abs(trees.marginals - table.marginals).max() < 1e-13
+    gradient = np.arange(9.0).reshape(3, 3)
+    assert np.abs(trees.vjp(gradient) - table.vjp(gradient)).max() < 1e-12
 
 
 @pytest.mark.parametrize("size", [1e-100, 1e32, 1e99])

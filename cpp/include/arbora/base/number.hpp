@@ -24,7 +24,6 @@ struct Number<double> {
   static double zero() { return 0.0; }
   static double one() { return 1.0; }
   static double not_negative(double x) { return x > 0.0 ? x : 0.0; }
-  static double log(double x) { return std::log(x); }
   static double to_double(double x) { return x; }
   static bool is_positive(double x) { return x > 0.0; }
 };
@@ -34,7 +33,6 @@ struct Number<Wide> {
   static Wide zero() { return Wide(); }
   static Wide one() { return Wide(1.0); }
   static Wide not_negative(Wide x) { return x.is_positive() ? x : Wide(); }
-  static double log(Wide x) { return x.log(); }
   static double to_double(Wide x) { return x.to_double(); }
   static bool is_positive(Wide x) { return x.is_positive(); }
 };

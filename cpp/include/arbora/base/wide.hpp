@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "arbora/base/exact_sum.hpp"
 #include "arbora/base/types.hpp"
 
 namespace arbora {
@@ -33,6 +34,16 @@ class Wide {
   double log() const {
     if (mantissa_ == 0.0) return kForbidden;
     return std::log(mantissa_) + static_cast<double>(exponent_) * 0.6931471805599453;
+  }
+
+  // Adds the logarithm to a sum, in parts that keep what its size would round away.
+  void add_log_to(ExactSum& sum) const {
+    constexpr double kLn2 = 0.6931471805599453, kLn2Tail = 2.3190468138462996e-17;
+    const auto e = static_cast<double>(exponent_);
+    const double product = e * kLn2;
+    sum.add(product);
+    sum.add(std::fma(e, kLn2, -product) + e * kLn2Tail);
+    sum.add(std::log(mantissa_));
   }
 
   // The nearest double; 0 or an infinity beyond its range.

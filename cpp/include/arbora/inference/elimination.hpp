@@ -14,6 +14,7 @@
 
 #include <cmath>
 
+#include "arbora/base/exact_sum.hpp"
 #include "arbora/base/number.hpp"
 
 namespace arbora {
@@ -170,10 +171,10 @@ class LogProduct {
   double sum_ = 0.0, product_ = 1.0;
 };
 
-// log Z of the weights. Plain numbers are not to be trusted with it, and the answer is NaN, unless
-// what underflow lost, at most e^-708 of a unit weight, stays below rounding: the s_k that are
-// small must multiply to more than e^-650.
-inline double log_of_sum(const Elimination<double>& tape) {
+// log Z of the weights, term by term. Plain numbers are not to be trusted with it, and the answer
+// is NaN, unless what underflow lost, at most e^-708 of a unit weight, stays below rounding: the
+// s_k that are small must multiply to more than e^-650.
+inline ExactSum log_of_sum(const Elimination<double>& tape) {
   LogProduct all, small;
   for (Index k = tape.n_words; k >= 1; --k) {
     const double s = tape.s.get(k);
@@ -181,12 +182,14 @@ inline double log_of_sum(const Elimination<double>& tape) {
     if (!(s >= 1.0)) small.times(s);
   }
   const bool trusted = small.log() > -650.0 && std::isfinite(all.log());
-  return trusted ? all.log() : std::nan("");
+  ExactSum sum;
+  sum.add(trusted ? all.log() : std::nan(""));
+  return sum;
 }
 
-inline double log_of_sum(const Elimination<Wide>& tape) {
-  double sum = 0.0;
-  for (Index k = tape.n_words; k >= 1; --k) sum += tape.s.get(k).log();
+inline ExactSum log_of_sum(const Elimination<Wide>& tape) {
+  ExactSum sum;
+  for (Index k = tape.n_words; k >= 1; --k) tape.s.get(k).add_log_to(sum);
   return sum;
 }
 

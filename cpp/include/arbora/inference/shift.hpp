@@ -2,6 +2,9 @@
 // scores, so every sum runs on weights exp(score - shift) that are at most 1.
 #pragma once
 
+#include <vector>
+
+#include "arbora/base/exact_sum.hpp"
 #include "arbora/base/number.hpp"
 #include "arbora/tree/arc_scores.hpp"
 
@@ -12,14 +15,20 @@ namespace arbora {
 struct Shift {
   double* column;     // side() numbers; column[0] is 0
   double root = 0.0;  // 0 under Root::multi
-  double sum = 0.0;   // of the columns: a correctly rounded sum, high and low part
-  double sum_tail = 0.0;
+  // Root::single: the likeliest of the words that can be the root of all others (words that cannot
+  // have no root weight), and which words those are; empty if all.
+  Index likeliest_root = 1;
+  std::vector<bool> possible_root;
+
+  bool can_be_root(Index word) const {
+    return possible_root.empty() || possible_root[static_cast<std::size_t>(word)];
+  }
 };
 
 // Under Root::multi a column's shift is its largest score. Under Root::single it is the largest
 // score of a word head, because exactly one root arc is used, which must not hide the scores of all
-// other words; only the likeliest root word counts its root arc too (a word without any head that
-// counts gets 0). `root` takes the largest remaining root score.
+// other words; only the likeliest root word counts its root arc too. (A word without any head that
+// counts gets 0.) `root` takes what is left of the likeliest root arc, so that no weight exceeds 1.
 // `extra` is added to every column's shift.
 Shift make_shift(ArcScores scores, Root root, double extra, double* column);
 
@@ -27,9 +36,7 @@ Shift make_shift(ArcScores scores, Root root, double extra, double* column);
 void plain_weights(ArcScores scores, const Shift& shift, Matrix<double> weights);
 Wide wide_weight(ArcScores scores, const Shift& shift, Index head, Index modifier);
 
-// log Z from its logarithm relative to the shift, without losing the small part in the large one.
-inline double absolute_log(const Shift& shift, double relative) {
-  return shift.sum + (shift.sum_tail + relative);
-}
+// log Z from the terms of its logarithm relative to the shift: none is lost to the large ones.
+double absolute_log(ArcScores scores, const Shift& shift, const ExactSum& relative);
 
 }  // namespace arbora

@@ -1,0 +1,21 @@
+// Sums of doubles that may cancel: what one addition rounds away, the tail keeps (Neumaier 1974).
+#pragma once
+
+#include <cmath>
+
+namespace arbora {
+
+class ExactSum {
+ public:
+  void add(double x) {
+    const double sum = sum_ + x;
+    tail_ += std::abs(sum_) >= std::abs(x) ? (sum_ - sum) + x : (x - sum) + sum_;
+    sum_ = sum;
+  }
+  double value() const { return sum_ + tail_; }
+
+ private:
+  double sum_ = 0.0, tail_ = 0.0;
+};
+
+}  // namespace arbora
