@@ -10,7 +10,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name
 .PHONY: help demo test test-fast lint format bench sanitize wheel pictures clean
 
 help:            ## This list
-	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
 
 demo: $(STAMP)   ## The library at work on a small sentence
 	@$(RUN) examples/demo.py

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-BUILD_TOOLS = ["cmake>=3.20", "ninja", "nanobind>=2.9", "scikit-build-core>=0.11"]
+BUILD_TOOLS = ["cmake>=3.26", "ninja", "nanobind>=2.9", "scikit-build-core>=0.11"]
 
 
 def stop(sentence: str) -> None:

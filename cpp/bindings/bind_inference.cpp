@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
+#include <string>
 #include <tuple>
 
 #include "arbora/base/buffers.hpp"

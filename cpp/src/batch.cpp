@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "arbora/base/number.hpp"
 #include "arbora/base/parallel.hpp"
@@ -189,7 +190,9 @@ void batch_argmax(const Batch& batch, std::int32_t* heads, std::int32_t* labels,
       [&](Index i, const Place& place, LabelledScores scores, Workspace& workspace) {
         const ArcScores arcs = reduced(scores, Over::maximum, workspace);
         std::int32_t* chosen = heads + place.words;
-        best_tree(arcs, batch.trees, batch.root, chosen, workspace);
+        if (!best_tree(arcs, batch.trees, batch.root, chosen, workspace)) {
+          throw std::logic_error("a sentence without a tree was not caught before");
+        }
         score[i] = score_of(arcs, chosen);
         for (Index m = 1; m <= place.n_words; ++m) {
           const double* label = scores.labels(chosen[m - 1], m);

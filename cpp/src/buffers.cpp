@@ -1,6 +1,6 @@
 #include "arbora/base/buffers.hpp"
 
-#include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <vector>

@@ -175,7 +175,8 @@ Verdict feasibility(ArcScores scores, Trees trees, Root root) {
   if (has_projective_tree(scores, root, 0)) return {};
   // Finding the word to name costs one chart per word: not worth minutes on a very long sentence.
   constexpr Index kLongestExplained = 300;
-  for (Index word = 1; word <= std::min(scores.n_words, kLongestExplained); ++word) {
+  if (scores.n_words > kLongestExplained) return {Problem::crossing_any, 0};
+  for (Index word = 1; word <= scores.n_words; ++word) {
     if (has_projective_tree(scores, root, word)) return {Problem::crossing, word};
   }
   return {Problem::crossing_any, 0};

@@ -9,6 +9,7 @@
 #include "arbora/inference/kbest.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>

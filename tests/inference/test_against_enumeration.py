@@ -148,6 +148,23 @@ def test_mbr_has_the_most_expected_arcs(kind, root, rng):
         assert tree.score == pytest.approx(scores[tree.heads, words].sum())
 
 
+def test_mbr_is_neither_the_best_tree_nor_the_best_product_of_marginals(kind, root, rng):
+    """On some scores the three decoders differ: only expected arcs make the MBR tree."""
+    differ = 0
+    for _ in range(300):
+        scores = random_scores(rng, 5, 1.0)
+        trees = kind(scores, root)
+        with np.errstate(divide="ignore"):
+            product = kind(np.log(trees.marginals), root).argmax()
+        decoded = trees.mbr()
+        words = np.arange(1, 6)
+        expected = trees.marginals[decoded.heads, words].sum()
+        assert expected >= trees.marginals[product.heads, words].sum() - 1e-12
+        differ += expected > trees.marginals[product.heads, words].sum() + 1e-6
+        differ += expected > trees.marginals[trees.argmax().heads, words].sum() + 1e-6
+    assert differ > 3
+
+
 def test_log_prob_of_every_tree(kind, root, rng):
     scores = random_scores(rng, 4, 3.0, 0.2)
     trees, table = kind(scores, root), EnumeratedTrees(scores, kind.trees, root)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora.errors import ArboraError, ArgumentError, ShapeError
+from arbora.errors import ArgumentError, ConstraintError, NoTreeError, ShapeError
 from arbora.inference.arguments import (
     as_array,
     as_count,
@@ -217,12 +217,12 @@ class TreeDistribution:
         gradient = as_values(d_marginals, self.scores, "d_marginals")
         return self._packed.vjp(self.marginals.ravel(), gradient.ravel())[0]
 
-    def pair_marginal(self, first: tuple[int, int], second: tuple[int, int]) -> float:
-        """P(both arcs), each a pair (head, modifier); right even where it is tiny."""
-        arcs = [as_arc(arc, self.n_words, None, "") for arc in (first, second)]
+    def pair_marginal(self, first: Arc, second: Arc) -> float:
+        """P(both arcs), each (head, modifier) or with a label; right even where it is tiny."""
+        arcs = [as_arc(arc, self.n_words, self.n_labels, "") for arc in (first, second)]
         try:
             both = self.constrain(required=arcs)
-        except ArboraError:
+        except (ConstraintError, NoTreeError):
             return 0.0
         return float(min(1.0, np.exp(both._relative_to(self))))
 

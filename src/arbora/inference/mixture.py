@@ -13,7 +13,7 @@ from arbora.inference.arguments import as_count, as_real, as_seed
 from arbora.inference.decoding import minimum_bayes_risk
 from arbora.inference.distribution import TreeDistribution
 from arbora.inference.packed import read_only
-from arbora.types import FloatArray, Samples, Tree
+from arbora.types import FloatArray, Root, Samples, Tree
 
 __all__ = ["Mixture"]
 
@@ -84,18 +84,19 @@ class Mixture:
         return float(answer) if answer.ndim == 0 else read_only(answer)
 
     def mbr(self) -> Tree:
-        """The tree with the most expected correct arcs, of any class that a component has.
+        """The tree with the most expected correct arcs.
 
-        A mixture has no scores, so the tree's `score` is its log-probability.
+        It is sought in the smallest class of trees that holds those of all components, so where
+        classes differ it may be a tree that no component has. A mixture has no scores: the tree's
+        `score` is its log-probability.
         """
         used = [c for w, c in zip(self.weights, self.components, strict=True) if w > 0]
         # The smallest class with the trees of all components.
         widest = min(used, key=lambda c: c.trees == "projective")
         # An arc is ruled out only if every component forbids it; marginals see to the rest.
         allowed = np.max([c.scores for c in used], axis=0)
-        packed = widest._packed.with_scores(allowed.ravel())
-        if any(c.root == "multi" for c in used):
-            packed.root = "multi"
+        root: Root = "multi" if any(c.root == "multi" for c in used) else "single"
+        packed = widest._packed.with_scores(allowed.ravel(), root)
         tree = minimum_bayes_risk(packed, self.marginals.ravel())[0]
         return Tree(tree.heads, tree.labels, self.log_prob(tree.heads, tree.labels))
 

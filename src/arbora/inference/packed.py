@@ -129,10 +129,10 @@ class Packed:
     def scores(self, i: int) -> FloatArray:
         return self.piece(self.flat, i)
 
-    def with_scores(self, flat: FloatArray, trees: TreeClass | None = None) -> Packed:
+    def with_scores(self, flat: FloatArray, root: Root | None = None) -> Packed:
         """The same sentences under other scores."""
         return Packed(
-            flat, self.n_words, self.n_labels, trees or self.trees, self.root, self.threads,
+            flat, self.n_words, self.n_labels, self.trees, root or self.root, self.threads,
             self.sentences,
         )  # fmt: skip
 

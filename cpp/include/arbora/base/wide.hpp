@@ -24,7 +24,7 @@ class Wide {
   // exp(x + tail), where tail is what rounding cut off x.
   static Wide exp(double x, double tail = 0.0) {
     if (x == kForbidden) return Wide();
-    constexpr double kLn2High = 6.93147180369123816490e-01;  // 32 bits: k * high is exact
+    constexpr double kLn2High = 6.93147180369123816490e-01;  // 32 bits
     constexpr double kLn2Low = 1.90821492927058770002e-10;
     const double k = std::nearbyint(x * 1.4426950408889634);
     const double r = std::fma(-k, kLn2High, x) - k * kLn2Low;

@@ -27,7 +27,7 @@ void spanning_vjp(ArcScores scores, Root root, const double* marginals, const do
 void projective_vjp(ArcScores scores, Root root, const double* marginals, const double* d_marginals,
                     double* d_scores, Workspace& workspace);
 
-// Exact, independent draws number first_draw, first_draw + 1, ...; heads is count x n, and draw i
+// Exact, independent draws number 0, 1, ...; heads is count x n, and draw i
 // depends on (seed, sentence, i) only.
 struct DrawKey {
   std::uint64_t seed;
