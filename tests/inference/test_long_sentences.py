@@ -39,7 +39,7 @@ def test_nested_cycles(root):
 
 @pytest.mark.slow
 def test_five_thousand_words(rng):
-    scores = rng.normal(size=(5001, 5001))
+    scores = rng.normal(size=(5001, 5001)) * 0.01  # nearly flat: plain numbers reach that far
     assert len(set(SpanningTrees(scores).argmax().heads.tolist())) > 1000
     spanning = SpanningTrees(scores).log_partition
     projective = ProjectiveTrees(scores).log_partition
