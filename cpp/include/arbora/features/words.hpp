@@ -1,0 +1,111 @@
+// What the feature templates see of a sentence: atoms of words, with padding around them.
+//
+// HEAD, DEPREL, DEPS and MISC (PHEAD, PDEPREL) are never read here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "arbora/base/types.hpp"
+#include "arbora/data/block.hpp"
+#include "arbora/features/hash.hpp"
+
+namespace arbora::features {
+
+// One atom of FEATS: "Case=Nom" and its attribute "Case" (in CoNLL-X they may be the same).
+template <class Atom>
+struct Morph {
+  Atom atom, attribute;
+};
+
+// A word's membership in a cluster of words; hard clusters have share 1.
+template <class Atom>
+struct Member {
+  Atom cluster, short_prefix, long_prefix;  // bit strings of Brown clusters have prefixes
+  float share = 1.0F;
+};
+
+// Begin and end of a list that a sentence holds for all its words.
+struct Range {
+  std::uint32_t begin = 0, end = 0;
+};
+
+template <class Atom>
+struct Word {
+  Atom form, lemma, fine, coarse, feats, prefix, suffix, stem;  // stem: the first five letters
+  Range morphs, members;
+  // Words of a kind up to and including this one; differences count those between two words.
+  std::uint16_t verbs = 0, marks = 0, conjunctions = 0;
+  bool is_long = false;  // has more than five letters
+};
+
+// A sentence as the templates see it: word 0 is the root symbol, and two words of padding stand
+// before it and after the last.
+template <class Atom>
+struct Sentence {
+  const Word<Atom>* words;  // words[-2] .. words[n_words + 2]
+  const Morph<Atom>* all_morphs;
+  const Member<Atom>* all_members;
+  Index n_words;
+
+  const Word<Atom>& operator[](Index i) const { return words[i]; }
+  std::span<const Morph<Atom>> morphs(Index i) const {
+    return {all_morphs + words[i].morphs.begin, all_morphs + words[i].morphs.end};
+  }
+  std::span<const Member<Atom>> members(Index i) const {
+    return {all_members + words[i].members.begin, all_members + words[i].members.end};
+  }
+};
+
+// Clusters of words, from a file: form to (cluster, share).
+struct ClusterEntry {
+  std::string cluster;
+  float share;
+};
+using Clusters = std::unordered_map<std::string, std::vector<ClusterEntry>>;
+
+// Which columns the training data filled; the others are not used.
+struct Columns {
+  bool lemma = true, upos = true, xpos = true, feats = true;
+
+  // Tags of two grains; with one column filled there is only the fine grain.
+  bool two_tags() const { return upos && xpos; }
+};
+
+// Sentences turned into atoms, once and for all passes over them.
+class Encoded {
+ public:
+  Encoded(const data::Block& block, std::span<const std::int64_t> sentences, Columns columns,
+          const Clusters* clusters);
+
+  Index sentences() const { return static_cast<Index>(n_words_.size()); }
+  Index words(Index sentence) const { return n_words_[static_cast<std::size_t>(sentence)]; }
+  Sentence<std::uint64_t> operator[](Index sentence) const;
+
+ private:
+  std::vector<Word<std::uint64_t>> words_;
+  std::vector<Morph<std::uint64_t>> morphs_;
+  std::vector<Member<std::uint64_t>> members_;
+  std::vector<std::size_t> first_;  // of each sentence: its root symbol in words_
+  std::vector<Index> n_words_;
+};
+
+// The same for one sentence, with the atoms' texts, for explanations.
+class NamedSentence {
+ public:
+  NamedSentence(const data::Block& block, std::int64_t sentence, Columns columns,
+                const Clusters* clusters);
+
+  Sentence<NamedAtom> view() const;
+
+ private:
+  std::vector<Word<NamedAtom>> words_;
+  std::vector<Morph<NamedAtom>> morphs_;
+  std::vector<Member<NamedAtom>> members_;
+  Index n_words_;
+};
+
+}  // namespace arbora::features

@@ -1,0 +1,36 @@
+// Linear scores of arcs: one number per arc, the sum of the weights of its features.
+//
+// A feature's slot is the top bits of its key, and its twin with the arc's variant (direction and
+// distance) is the slot XOR the variant: both lie in one line of 16 weights, so that the twin costs
+// no second trip to memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "arbora/base/workspace.hpp"
+#include "arbora/features/arc_filter.hpp"
+#include "arbora/features/arc_templates.hpp"
+#include "arbora/scoring/gradient.hpp"
+
+namespace arbora::scoring {
+
+// The table lies at the beginning of the weights and has 2^bits slots.
+struct ArcTable {
+  features::FeatureSet features;
+  int bits;
+};
+
+// Fills scores, (n+1) x (n+1), with weights times features, times `scale`; arcs that the filter
+// drops are forbidden, unless `keep` (heads of words 1..n, or null) has them.
+template <class Weight>
+void score_arcs(const ArcTable& table, const Weight* weights, double scale,
+                const features::ArcFilter& filter, const features::Sentence<std::uint64_t>& sentence,
+                const std::int32_t* keep, double* scores, Workspace& workspace);
+
+// Adds sum over arcs of d_scores times features to the gradient.
+void expand_arcs(const ArcTable& table, const features::Sentence<std::uint64_t>& sentence,
+                 const double* d_scores, Gradient& gradient, Gradient::Lists& lists,
+                 Workspace& workspace);
+
+}  // namespace arbora::scoring

@@ -1,0 +1,65 @@
+// A sparse gradient of a mini-batch, kept so that it can be added up by several threads with the
+// same result whatever their number: every sentence writes its entries into lists of its own, one
+// per slice of the weights, and every slice is later added up by one thread in sentence order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "arbora/base/types.hpp"
+
+namespace arbora::scoring {
+
+struct Entry {
+  std::uint32_t slot;
+  double value;
+};
+
+inline constexpr int kSlices = 16;
+
+class Gradient {
+ public:
+  using Lists = std::array<std::vector<Entry>, kSlices>;
+
+  // For a table of so many weights.
+  explicit Gradient(std::size_t weights) : sums_(weights, 0.0) {
+    while ((std::size_t{kSlices} << shift_) < weights) ++shift_;
+  }
+
+  std::size_t weights() const { return sums_.size(); }
+
+  // Forgets the entries and makes room for a mini-batch.
+  void begin(Index sentences);
+  Lists& of(Index sentence) { return lists_[static_cast<std::size_t>(sentence)]; }
+  int slice_of(std::uint32_t slot) const { return static_cast<int>(slot >> shift_); }
+
+  // Adds up one slice and hands every touched slot with its sum to visit(slot, sum).
+  template <class Visit>
+  void drain(int slice, const Visit& visit) {
+    std::vector<std::uint32_t>& touched = touched_[static_cast<std::size_t>(slice)];
+    touched.clear();
+    for (std::size_t i = 0; i < used_; ++i) {
+      for (const Entry& entry : lists_[i][static_cast<std::size_t>(slice)]) {
+        double& sum = sums_[entry.slot];
+        if (sum == 0.0) touched.push_back(entry.slot);
+        sum += entry.value;
+      }
+    }
+    for (const std::uint32_t slot : touched) {
+      const double sum = sums_[slot];
+      if (sum == 0.0) continue;  // cancelled, or a second mention
+      sums_[slot] = 0.0;
+      visit(slot, sum);
+    }
+  }
+
+ private:
+  std::vector<double> sums_;
+  std::vector<Lists> lists_;
+  std::array<std::vector<std::uint32_t>, kSlices> touched_;
+  std::size_t used_ = 0;
+  int shift_ = 0;
+};
+
+}  // namespace arbora::scoring

@@ -1,0 +1,191 @@
+#include "arbora/scoring/arc_table.hpp"
+
+#include <algorithm>
+
+namespace arbora::scoring {
+namespace {
+
+using features::Between;
+using features::FeatureSet;
+using features::kVariants;
+using features::Role;
+using features::Template;
+
+using HashedSentence = features::Sentence<std::uint64_t>;
+
+constexpr Index kRoles = 2;
+
+std::uint32_t slot_of(std::uint64_t key, int bits) {
+  return static_cast<std::uint32_t>(key >> static_cast<unsigned>(64 - bits));
+}
+
+// Sums the weights of one arc's features.
+template <class Weight>
+struct ArcScore {
+  const Weight* weights;
+  int bits;
+  std::uint32_t variant;
+  double total = 0.0;
+
+  template <class... Atoms>
+  void operator()(const Template& name, const Atoms&... atoms) {
+    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
+    total += static_cast<double>(weights[slot]) + static_cast<double>(weights[slot ^ variant]);
+  }
+  template <class... Atoms>
+  void weighted(float value, const Template& name, const Atoms&... atoms) {
+    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
+    total += static_cast<double>(value) *
+             (static_cast<double>(weights[slot]) + static_cast<double>(weights[slot ^ variant]));
+  }
+};
+
+// Sums the weights of one end's features for every variant at once.
+template <class Weight>
+struct EndScores {
+  const Weight* weights;
+  int bits;
+  double* totals;  // kVariants
+
+  template <class... Atoms>
+  void operator()(const Template& name, const Atoms&... atoms) {
+    weighted(1.0F, name, atoms...);
+  }
+  template <class... Atoms>
+  void weighted(float value, const Template& name, const Atoms&... atoms) {
+    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
+    for (std::uint32_t v = 0; v < kVariants; ++v) {
+      totals[v] += static_cast<double>(value) * static_cast<double>(weights[slot ^ v]);
+    }
+  }
+};
+
+struct ArcEntries {
+  Gradient& gradient;
+  Gradient::Lists& lists;
+  int bits;
+  std::uint32_t variant;
+  double d;
+
+  template <class... Atoms>
+  void operator()(const Template& name, const Atoms&... atoms) {
+    weighted(1.0F, name, atoms...);
+  }
+  template <class... Atoms>
+  void weighted(float value, const Template& name, const Atoms&... atoms) {
+    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
+    auto& list = lists[static_cast<std::size_t>(gradient.slice_of(slot))];
+    list.push_back({slot, static_cast<double>(value) * d});
+    list.push_back({slot ^ variant, static_cast<double>(value) * d});
+  }
+};
+
+struct EndEntries {
+  Gradient& gradient;
+  Gradient::Lists& lists;
+  int bits;
+  const double* d;  // kVariants
+
+  template <class... Atoms>
+  void operator()(const Template& name, const Atoms&... atoms) {
+    weighted(1.0F, name, atoms...);
+  }
+  template <class... Atoms>
+  void weighted(float value, const Template& name, const Atoms&... atoms) {
+    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
+    auto& list = lists[static_cast<std::size_t>(gradient.slice_of(slot))];
+    for (std::uint32_t v = 0; v < kVariants; ++v) {
+      if (d[v] != 0.0) list.push_back({slot ^ v, static_cast<double>(value) * d[v]});
+    }
+  }
+};
+
+double* carve(Workspace& workspace, Index count) {
+  auto* room = static_cast<double*>(
+      workspace.bytes(static_cast<std::size_t>(count) * sizeof(double)));
+  std::fill(room, room + count, 0.0);
+  return room;
+}
+
+Index end_at(Index side, Role role, Index word) {
+  return (static_cast<Index>(role) * side + word) * kVariants;
+}
+
+// Calls visit(head, modifier, between) for every arc that `wanted` accepts, head by head, outwards.
+template <class Wanted, class Visit>
+void sweep(const HashedSentence& s, const Wanted& wanted, const Visit& visit) {
+  Between<std::uint64_t> between;
+  for (Index h = 0; h <= s.n_words; ++h) {
+    between.clear();
+    for (Index m = h + 1; m <= s.n_words; ++m) {
+      if (m > h + 1) between.add(s[m - 1]);
+      if (wanted(h, m)) visit(h, m, between);
+    }
+    between.clear();
+    for (Index m = h - 1; m >= 1; --m) {
+      if (m < h - 1) between.add(s[m + 1]);
+      if (wanted(h, m)) visit(h, m, between);
+    }
+  }
+}
+
+}  // namespace
+
+template <class Weight>
+void score_arcs(const ArcTable& table, const Weight* weights, double scale,
+                const features::ArcFilter& filter, const HashedSentence& s,
+                const std::int32_t* keep, double* scores, Workspace& workspace) {
+  const Index side = s.n_words + 1;
+  double* ends = carve(workspace, kRoles * side * kVariants);
+  for (const Role role : {Role::head, Role::modifier}) {
+    for (Index i = role == Role::head ? 0 : 1; i < side; ++i) {
+      EndScores<Weight> sink{weights, table.bits, ends + end_at(side, role, i)};
+      features::end_templates(table.features, s, i, role, sink);
+    }
+  }
+  std::fill(scores, scores + side * side, kForbidden);
+  const auto wanted = [&](Index h, Index m) {
+    return filter.keeps_all() || filter.keeps(s, h, m) || (keep != nullptr && keep[m - 1] == h);
+  };
+  sweep(s, wanted, [&](Index h, Index m, const Between<std::uint64_t>& between) {
+    const unsigned variant = features::variant_of(h, m);
+    ArcScore<Weight> sink{weights, table.bits, variant};
+    features::pair_templates(table.features, s, h, m, between, sink);
+    const double* head = ends + end_at(side, Role::head, h);
+    const double* modifier = ends + end_at(side, Role::modifier, m);
+    scores[h * side + m] = scale * (sink.total + head[0] + head[variant] + modifier[0] +
+                                    modifier[variant]);
+  });
+}
+
+template void score_arcs(const ArcTable&, const float*, double, const features::ArcFilter&,
+                         const HashedSentence&, const std::int32_t*, double*, Workspace&);
+template void score_arcs(const ArcTable&, const double*, double, const features::ArcFilter&,
+                         const HashedSentence&, const std::int32_t*, double*, Workspace&);
+
+void expand_arcs(const ArcTable& table, const HashedSentence& s, const double* d_scores,
+                 Gradient& gradient, Gradient::Lists& lists, Workspace& workspace) {
+  const Index side = s.n_words + 1;
+  double* ends = carve(workspace, kRoles * side * kVariants);
+  const auto wanted = [&](Index h, Index m) { return d_scores[h * side + m] != 0.0; };
+  sweep(s, wanted, [&](Index h, Index m, const Between<std::uint64_t>& between) {
+    const double d = d_scores[h * side + m];
+    const unsigned variant = features::variant_of(h, m);
+    for (const unsigned v : {features::kAnyVariant, variant}) {
+      ends[end_at(side, Role::head, h) + v] += d;
+      ends[end_at(side, Role::modifier, m) + v] += d;
+    }
+    ArcEntries sink{gradient, lists, table.bits, variant, d};
+    features::pair_templates(table.features, s, h, m, between, sink);
+  });
+  for (const Role role : {Role::head, Role::modifier}) {
+    for (Index i = role == Role::head ? 0 : 1; i < side; ++i) {
+      const double* d = ends + end_at(side, role, i);
+      if (std::all_of(d, d + kVariants, [](double x) { return x == 0.0; })) continue;
+      EndEntries sink{gradient, lists, table.bits, d};
+      features::end_templates(table.features, s, i, role, sink);
+    }
+  }
+}
+
+}  // namespace arbora::scoring
