@@ -4,7 +4,10 @@
 namespace nb = nanobind;
 
 void bind_data(nb::module_& module);
+void bind_features(nb::module_& module);
 void bind_inference(nb::module_& module);
+void bind_learning(nb::module_& module);
+void bind_scoring(nb::module_& module);
 
 NB_MODULE(_core, module) {
   module.doc() = "Compiled kernels; not part of the public interface.";
@@ -12,4 +15,10 @@ NB_MODULE(_core, module) {
   bind_data(data);
   nb::module_ inference = module.def_submodule("inference", "Sums, best trees, samples.");
   bind_inference(inference);
+  nb::module_ features = module.def_submodule("features", "Sentences as the templates see them.");
+  bind_features(features);
+  nb::module_ scoring = module.def_submodule("scoring", "Linear scores and their gradients.");
+  bind_scoring(scoring);
+  nb::module_ learning = module.def_submodule("learning", "Steps of online learners.");
+  bind_learning(learning);
 }

@@ -61,8 +61,7 @@ struct EndScores {
 };
 
 struct ArcEntries {
-  Gradient& gradient;
-  Gradient::Lists& lists;
+  SlicedEntries& entries;
   int bits;
   std::uint32_t variant;
   double d;
@@ -74,15 +73,13 @@ struct ArcEntries {
   template <class... Atoms>
   void weighted(float value, const Template& name, const Atoms&... atoms) {
     const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
-    auto& list = lists[static_cast<std::size_t>(gradient.slice_of(slot))];
-    list.push_back({slot, static_cast<double>(value) * d});
-    list.push_back({slot ^ variant, static_cast<double>(value) * d});
+    entries.add(slot, static_cast<double>(value) * d);
+    entries.add(slot ^ variant, static_cast<double>(value) * d);
   }
 };
 
 struct EndEntries {
-  Gradient& gradient;
-  Gradient::Lists& lists;
+  SlicedEntries& entries;
   int bits;
   const double* d;  // kVariants
 
@@ -93,9 +90,8 @@ struct EndEntries {
   template <class... Atoms>
   void weighted(float value, const Template& name, const Atoms&... atoms) {
     const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
-    auto& list = lists[static_cast<std::size_t>(gradient.slice_of(slot))];
     for (std::uint32_t v = 0; v < kVariants; ++v) {
-      if (d[v] != 0.0) list.push_back({slot ^ v, static_cast<double>(value) * d[v]});
+      if (d[v] != 0.0) entries.add(slot ^ v, static_cast<double>(value) * d[v]);
     }
   }
 };
@@ -164,7 +160,7 @@ template void score_arcs(const ArcTable&, const double*, double, const features:
                          const HashedSentence&, const std::int32_t*, double*, Workspace&);
 
 void expand_arcs(const ArcTable& table, const HashedSentence& s, const double* d_scores,
-                 Gradient& gradient, Gradient::Lists& lists, Workspace& workspace) {
+                 SlicedEntries& entries, Workspace& workspace) {
   const Index side = s.n_words + 1;
   double* ends = carve(workspace, kRoles * side * kVariants);
   const auto wanted = [&](Index h, Index m) { return d_scores[h * side + m] != 0.0; };
@@ -175,14 +171,14 @@ void expand_arcs(const ArcTable& table, const HashedSentence& s, const double* d
       ends[end_at(side, Role::head, h) + v] += d;
       ends[end_at(side, Role::modifier, m) + v] += d;
     }
-    ArcEntries sink{gradient, lists, table.bits, variant, d};
+    ArcEntries sink{entries, table.bits, variant, d};
     features::pair_templates(table.features, s, h, m, between, sink);
   });
   for (const Role role : {Role::head, Role::modifier}) {
     for (Index i = role == Role::head ? 0 : 1; i < side; ++i) {
       const double* d = ends + end_at(side, role, i);
       if (std::all_of(d, d + kVariants, [](double x) { return x == 0.0; })) continue;
-      EndEntries sink{gradient, lists, table.bits, d};
+      EndEntries sink{entries, table.bits, d};
       features::end_templates(table.features, s, i, role, sink);
     }
   }

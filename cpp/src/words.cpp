@@ -125,8 +125,8 @@ class Encoder {
   }
 
   void join(std::string_view form) {
-    const auto found = clusters_->find(std::string(form));
-    if (found == clusters_->end()) return;
+    const auto found = clusters_->of_form.find(std::string(form));
+    if (found == clusters_->of_form.end()) return;
     for (const ClusterEntry& entry : found->second) {
       const std::string_view cluster = entry.cluster;
       Member<Atom> member;

@@ -65,7 +65,9 @@ struct ClusterEntry {
   std::string cluster;
   float share;
 };
-using Clusters = std::unordered_map<std::string, std::vector<ClusterEntry>>;
+struct Clusters {
+  std::unordered_map<std::string, std::vector<ClusterEntry>> of_form;
+};
 
 // Which columns the training data filled; the others are not used.
 struct Columns {

@@ -30,7 +30,7 @@ void score_arcs(const ArcTable& table, const Weight* weights, double scale,
 
 // Adds sum over arcs of d_scores times features to the gradient.
 void expand_arcs(const ArcTable& table, const features::Sentence<std::uint64_t>& sentence,
-                 const double* d_scores, Gradient& gradient, Gradient::Lists& lists,
+                 const double* d_scores, SlicedEntries& entries,
                  Workspace& workspace);
 
 }  // namespace arbora::scoring

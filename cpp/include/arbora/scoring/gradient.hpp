@@ -18,21 +18,34 @@ struct Entry {
 
 inline constexpr int kSlices = 16;
 
-class Gradient {
+// Entries of one sentence, slice by slice.
+class SlicedEntries {
  public:
-  using Lists = std::array<std::vector<Entry>, kSlices>;
-
   // For a table of so many weights.
-  explicit Gradient(std::size_t weights) : sums_(weights, 0.0) {
+  explicit SlicedEntries(std::size_t weights) {
     while ((std::size_t{kSlices} << shift_) < weights) ++shift_;
   }
+
+  void add(std::uint32_t slot, double value) { lists_[slot >> shift_].push_back({slot, value}); }
+  const std::vector<Entry>& slice(int i) const { return lists_[static_cast<std::size_t>(i)]; }
+  void clear() {
+    for (std::vector<Entry>& list : lists_) list.clear();
+  }
+
+ private:
+  std::array<std::vector<Entry>, kSlices> lists_;
+  unsigned shift_ = 0;
+};
+
+class Gradient {
+ public:
+  explicit Gradient(std::size_t weights) : sums_(weights, 0.0) {}
 
   std::size_t weights() const { return sums_.size(); }
 
   // Forgets the entries and makes room for a mini-batch.
   void begin(Index sentences);
-  Lists& of(Index sentence) { return lists_[static_cast<std::size_t>(sentence)]; }
-  int slice_of(std::uint32_t slot) const { return static_cast<int>(slot >> shift_); }
+  SlicedEntries& of(Index sentence) { return entries_[static_cast<std::size_t>(sentence)]; }
 
   // Adds up one slice and hands every touched slot with its sum to visit(slot, sum).
   template <class Visit>
@@ -40,7 +53,7 @@ class Gradient {
     std::vector<std::uint32_t>& touched = touched_[static_cast<std::size_t>(slice)];
     touched.clear();
     for (std::size_t i = 0; i < used_; ++i) {
-      for (const Entry& entry : lists_[i][static_cast<std::size_t>(slice)]) {
+      for (const Entry& entry : entries_[i].slice(slice)) {
         double& sum = sums_[entry.slot];
         if (sum == 0.0) touched.push_back(entry.slot);
         sum += entry.value;
@@ -56,10 +69,9 @@ class Gradient {
 
  private:
   std::vector<double> sums_;
-  std::vector<Lists> lists_;
+  std::vector<SlicedEntries> entries_;
   std::array<std::vector<std::uint32_t>, kSlices> touched_;
   std::size_t used_ = 0;
-  int shift_ = 0;
 };
 
 }  // namespace arbora::scoring

@@ -1,0 +1,90 @@
+// Sentences turned into atoms; the filter of arcs. No arithmetic here.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+#include "arbora/features/arc_filter.hpp"
+#include "arbora/features/arc_templates.hpp"
+#include "arrays.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using arbora::border::InOut;
+using arbora::border::Input;
+using arbora::border::Output;
+using arbora::border::to_array;
+using arbora::data::Block;
+using arbora::features::ArcFilter;
+using arbora::features::Clusters;
+using arbora::features::Columns;
+using arbora::features::Encoded;
+using arbora::features::FeatureSet;
+using arbora::features::TemplateSet;
+
+Clusters make_clusters(const std::vector<std::tuple<std::string, std::string, float>>& rows) {
+  Clusters clusters;
+  for (const auto& [form, cluster, share] : rows) clusters.of_form[form].push_back({cluster, share});
+  return clusters;
+}
+
+Output<std::int64_t> n_words(const Encoded& encoded) {
+  std::vector<std::int64_t> counts;
+  for (arbora::Index i = 0; i < encoded.sentences(); ++i) counts.push_back(encoded.words(i));
+  return to_array(std::move(counts));
+}
+
+void learn_filter(const Encoded& encoded, Input<std::int32_t> heads, InOut<std::uint16_t> lengths) {
+  if (lengths.size() != ArcFilter::kSize) throw std::invalid_argument("lengths: wrong size");
+  const std::int32_t* at = heads.data();
+  for (arbora::Index i = 0; i < encoded.sentences(); ++i) {
+    if (at + encoded.words(i) > heads.data() + heads.size()) {
+      throw std::invalid_argument("heads: wrong size");
+    }
+    ArcFilter::learn(encoded[i], at, {lengths.data(), lengths.size()});
+    at += encoded.words(i);
+  }
+}
+
+}  // namespace
+
+void bind_features(nb::module_& module) {
+  module.attr("FILTER_SIZE") = ArcFilter::kSize;
+
+  nb::class_<Clusters>(module, "Clusters");
+  module.def("make_clusters", &make_clusters, "rows"_a);
+
+  nb::class_<FeatureSet>(module, "FeatureSet")
+      .def(
+          "__init__",
+          [](FeatureSet* self, int templates, bool lemma, bool upos, bool xpos, bool feats) {
+            new (self) FeatureSet{static_cast<TemplateSet>(templates), {lemma, upos, xpos, feats}};
+          },
+          "templates"_a, "lemma"_a, "upos"_a, "xpos"_a, "feats"_a);
+
+  nb::class_<Encoded>(module, "Encoded")
+      .def(
+          "__init__",
+          [](Encoded* self, const Block& block, Input<std::int64_t> sentences,
+             const FeatureSet& features, const Clusters* clusters) {
+            for (std::size_t i = 0; i < sentences.size(); ++i) {
+              if (sentences.data()[i] < 0 || sentences.data()[i] >= block.sentences()) {
+                throw nb::index_error("no such sentence");
+              }
+            }
+            nb::gil_scoped_release release;
+            new (self)
+                Encoded(block, {sentences.data(), sentences.size()}, features.columns, clusters);
+          },
+          "block"_a, "sentences"_a, "features"_a, "clusters"_a.none())
+      .def("n_words", &n_words)
+      .def("__len__", &Encoded::sentences);
+
+  module.def("learn_filter", &learn_filter, "encoded"_a, "heads"_a, "lengths"_a,
+             "Widens the lengths of an arc filter so that the given trees pass.");
+}

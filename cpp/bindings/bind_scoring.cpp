@@ -1,0 +1,167 @@
+// Scores of linear models and their gradients. No arithmetic here.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "arbora/scoring/linear_model.hpp"
+#include "arrays.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using arbora::Index;
+using arbora::border::InOut;
+using arbora::border::Input;
+using arbora::features::ArcFilter;
+using arbora::features::Encoded;
+using arbora::features::FeatureSet;
+using arbora::scoring::Gradient;
+using arbora::scoring::LinearModel;
+using arbora::scoring::Outcomes;
+using arbora::scoring::RowTable;
+using arbora::scoring::Selection;
+using Ints = Input<std::int64_t>;
+using Heads = Input<std::int32_t>;
+using Floats = Input<double>;
+using Lengths = Input<std::uint16_t>;
+
+constexpr int kMaxBits = 30;
+
+void check(bool fits, const char* what) {
+  if (!fits) throw std::invalid_argument(std::string(what) + " does not fit");
+}
+
+struct Sizes {
+  std::size_t words = 0, cells = 0;
+};
+
+// The selection, after checking that it names sentences that exist.
+Selection select(const Encoded& encoded, const Ints& sentences, int threads, Sizes& sizes) {
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    const std::int64_t s = sentences.data()[i];
+    if (s < 0 || s >= encoded.sentences()) throw nb::index_error("no such sentence");
+    const auto n = static_cast<std::size_t>(encoded.words(s));
+    sizes.words += n;
+    sizes.cells += (n + 1) * (n + 1);
+  }
+  return {encoded, {sentences.data(), sentences.size()}, threads};
+}
+
+template <class Weight>
+void score(const LinearModel& model, Input<Weight> weights, double scale, Lengths filter,
+           const Encoded& encoded, Ints sentences, Heads keep, InOut<double> scores, int threads) {
+  Sizes sizes;
+  const Selection selection = select(encoded, sentences, threads, sizes);
+  check(weights.size() == model.weights(), "weights");
+  check(filter.size() == 0 || filter.size() == ArcFilter::kSize, "filter");
+  check(keep.size() == 0 || keep.size() == sizes.words, "keep");
+  check(scores.size() == sizes.cells * static_cast<std::size_t>(model.width()), "scores");
+  nb::gil_scoped_release release;
+  arbora::scoring::score_sentences(model, weights.data(), scale,
+                                   ArcFilter({filter.data(), filter.size()}), selection,
+                                   keep.size() == 0 ? nullptr : keep.data(), scores.data());
+}
+
+void expand(const LinearModel& model, const Encoded& encoded, Ints sentences, Floats d_scores,
+            Gradient& gradient, int threads) {
+  Sizes sizes;
+  const Selection selection = select(encoded, sentences, threads, sizes);
+  check(d_scores.size() == sizes.cells * static_cast<std::size_t>(model.width()), "d_scores");
+  check(gradient.weights() == model.weights(), "gradient");
+  nb::gil_scoped_release release;
+  arbora::scoring::expand_sentences(model, selection, d_scores.data(), gradient);
+}
+
+std::size_t weights_of(const RowTable& table) {
+  return static_cast<std::size_t>(table.width) << static_cast<unsigned>(table.bits);
+}
+
+template <class Weight>
+void score_labels(const RowTable& table, Input<Weight> weights, double scale,
+                  const Encoded& encoded, Ints sentences, Heads heads, InOut<double> scores,
+                  int threads) {
+  Sizes sizes;
+  const Selection selection = select(encoded, sentences, threads, sizes);
+  check(weights.size() == weights_of(table), "weights");
+  check(heads.size() == sizes.words, "heads");
+  check(scores.size() == sizes.words * static_cast<std::size_t>(table.width), "scores");
+  nb::gil_scoped_release release;
+  arbora::scoring::score_labels(table, weights.data(), scale, selection, heads.data(),
+                                scores.data());
+}
+
+void expand_labels(const RowTable& table, const Encoded& encoded, Ints sentences, Heads heads,
+                   Floats d_scores, Gradient& gradient, int threads) {
+  Sizes sizes;
+  const Selection selection = select(encoded, sentences, threads, sizes);
+  check(heads.size() == sizes.words, "heads");
+  check(d_scores.size() == sizes.words * static_cast<std::size_t>(table.width), "d_scores");
+  check(gradient.weights() == weights_of(table), "gradient");
+  nb::gil_scoped_release release;
+  arbora::scoring::expand_labels(table, selection, heads.data(), d_scores.data(), gradient);
+}
+
+void inner_products(const LinearModel& model, const Encoded& encoded, Ints sentences,
+                    Floats d_scores, Index count, InOut<double> products, int threads) {
+  Sizes sizes;
+  const Selection selection = select(encoded, sentences, threads, sizes);
+  const auto k = static_cast<std::size_t>(count);
+  check(d_scores.size() == sizes.cells * static_cast<std::size_t>(model.width()) * k, "d_scores");
+  check(products.size() == sentences.size() * k * k, "products");
+  nb::gil_scoped_release release;
+  arbora::scoring::inner_products(model, selection, d_scores.data(), count, products.data());
+}
+
+LinearModel make_model(const FeatureSet& features, int bits, std::optional<RowTable> rows) {
+  check(bits >= 4 && bits <= kMaxBits, "bits");
+  LinearModel model{{features, bits}, std::nullopt};
+  if (rows) {
+    rows->offset = std::size_t{1} << static_cast<unsigned>(bits);
+    model.rows = rows;
+  }
+  check(model.weights() < (std::size_t{1} << 32U), "the number of weights");
+  return model;
+}
+
+RowTable make_rows(const FeatureSet& features, int outcomes, int bits, Index width) {
+  check(bits >= 1 && bits <= kMaxBits && width >= 1, "bits");
+  check(static_cast<std::size_t>(width) < (std::size_t{1} << static_cast<unsigned>(32 - bits)),
+        "the number of weights");
+  return {features, static_cast<Outcomes>(outcomes), bits, width, 0};
+}
+
+template <class Weight>
+void bind_scores(nb::module_& module) {
+  module.def("score", &score<Weight>, "model"_a, "weights"_a.noconvert(), "scale"_a, "filter"_a,
+             "encoded"_a, "sentences"_a, "keep"_a, "scores"_a, "threads"_a);
+  module.def("score_labels", &score_labels<Weight>, "table"_a, "weights"_a.noconvert(), "scale"_a,
+             "encoded"_a, "sentences"_a, "heads"_a, "scores"_a, "threads"_a);
+}
+
+}  // namespace
+
+void bind_scoring(nb::module_& module) {
+  nb::class_<RowTable>(module, "RowTable")
+      .def_prop_ro("weights", &weights_of)
+      .def_ro("width", &RowTable::width);
+  module.def("make_rows", &make_rows, "features"_a, "outcomes"_a, "bits"_a, "width"_a);
+  nb::class_<LinearModel>(module, "LinearModel")
+      .def_prop_ro("weights", &LinearModel::weights)
+      .def_prop_ro("width", &LinearModel::width);
+  module.def("make_model", &make_model, "features"_a, "bits"_a, "rows"_a.none());
+  nb::class_<Gradient>(module, "Gradient")
+      .def(nb::init<std::size_t>(), "weights"_a)
+      .def_prop_ro("weights", &Gradient::weights);
+  bind_scores<float>(module);
+  bind_scores<double>(module);
+  module.def("expand", &expand, "model"_a, "encoded"_a, "sentences"_a, "d_scores"_a, "gradient"_a,
+             "threads"_a);
+  module.def("expand_labels", &expand_labels, "table"_a, "encoded"_a, "sentences"_a, "heads"_a,
+             "d_scores"_a, "gradient"_a, "threads"_a);
+  module.def("inner_products", &inner_products, "model"_a, "encoded"_a, "sentences"_a, "d_scores"_a,
+             "count"_a, "products"_a, "threads"_a);
+}

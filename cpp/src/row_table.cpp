@@ -1,0 +1,174 @@
+#include "arbora/scoring/row_table.hpp"
+
+#include <algorithm>
+
+#include "arbora/base/multiversion.hpp"
+
+namespace arbora::features {
+
+void Children::fill(const std::int32_t* heads, Index n_words) {
+  first_.assign(static_cast<std::size_t>(n_words) + 2, 0);
+  for (Index m = 0; m < n_words; ++m) {
+    if (heads[m] >= 0) ++first_[static_cast<std::size_t>(heads[m]) + 1];
+  }
+  for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  list_.resize(first_.back());
+  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+  for (Index m = 0; m < n_words; ++m) {
+    if (heads[m] >= 0) {
+      list_[next[static_cast<std::size_t>(heads[m])]++] = static_cast<std::int32_t>(m + 1);
+    }
+  }
+}
+
+}  // namespace arbora::features
+
+namespace arbora::scoring {
+namespace {
+
+using features::Between;
+using features::Children;
+using features::Template;
+using HashedSentence = features::Sentence<std::uint64_t>;
+
+template <class Weight>
+ARBORA_INLINE void add_row_to(const Weight* row, Index width, double value, double* totals) {
+  for (Index o = 0; o < width; ++o) totals[o] += value * static_cast<double>(row[o]);
+}
+ARBORA_MULTIVERSION void add_row(const float* row, Index width, double value, double* totals) {
+  add_row_to(row, width, value, totals);
+}
+ARBORA_MULTIVERSION void add_row(const double* row, Index width, double value, double* totals) {
+  add_row_to(row, width, value, totals);
+}
+
+std::size_t row_of(const RowTable& table, std::uint64_t key) {
+  const auto row = static_cast<std::size_t>(key >> static_cast<unsigned>(64 - table.bits));
+  return table.offset + row * static_cast<std::size_t>(table.width);
+}
+
+template <class Weight>
+struct RowScores {
+  const RowTable& table;
+  const Weight* weights;
+  double scale;
+  double* totals;
+
+  template <class... Atoms>
+  void operator()(const Template& name, const Atoms&... atoms) {
+    add_row(weights + row_of(table, key_of(name, atoms...)), table.width, scale, totals);
+  }
+  template <class... Atoms>
+  void weighted(float value, const Template& name, const Atoms&... atoms) {
+    add_row(weights + row_of(table, key_of(name, atoms...)), table.width,
+            scale * static_cast<double>(value), totals);
+  }
+};
+
+struct RowEntries {
+  const RowTable& table;
+  const double* d;
+  SlicedEntries& entries;
+
+  template <class... Atoms>
+  void operator()(const Template& name, const Atoms&... atoms) {
+    weighted(1.0F, name, atoms...);
+  }
+  template <class... Atoms>
+  void weighted(float value, const Template& name, const Atoms&... atoms) {
+    const std::size_t row = row_of(table, key_of(name, atoms...));
+    for (Index o = 0; o < table.width; ++o) {
+      if (d[o] == 0.0) continue;
+      const auto slot = static_cast<std::uint32_t>(row + static_cast<std::size_t>(o));
+      entries.add(slot, static_cast<double>(value) * d[o]);
+    }
+  }
+};
+
+// The templates that rows of this kind have, for one arc.
+template <class Sink>
+void arc_rows(const RowTable& table, const HashedSentence& s, Index h, Index m,
+              Between<std::uint64_t>& between, Sink& sink) {
+  if (table.outcomes == Outcomes::label) {
+    features::label_templates(table.features, s, h, m, sink);
+    return;
+  }
+  features::end_templates(table.features, s, m, features::Role::modifier, sink);
+  if (table.outcomes == Outcomes::token) return;
+  features::end_templates(table.features, s, h, features::Role::head, sink);
+  between.fill(s, h, m);
+  features::pair_templates(table.features, s, h, m, between, sink);
+}
+
+bool any(const double* d, Index width) {
+  return std::any_of(d, d + width, [](double x) { return x != 0.0; });
+}
+
+}  // namespace
+
+template <class Weight>
+void score_rows(const RowTable& table, const Weight* weights, double scale, const HashedSentence& s,
+                const double* arcs, double* scores) {
+  Between<std::uint64_t> between;
+  const Index side = s.n_words + 1;
+  for (Index h = 0; h < side; ++h) {
+    for (Index m = 0; m < side; ++m) {
+      const Index at = h * side + m;
+      double* totals = scores + at * table.width;
+      std::fill(totals, totals + table.width, arcs[at]);
+      if (arcs[at] == kForbidden) continue;
+      RowScores<Weight> sink{table, weights, scale, totals};
+      arc_rows(table, s, h, m, between, sink);
+    }
+  }
+}
+
+void expand_rows(const RowTable& table, const HashedSentence& s, const double* d_scores,
+                 SlicedEntries& entries) {
+  Between<std::uint64_t> between;
+  const Index side = s.n_words + 1;
+  for (Index h = 0; h < side; ++h) {
+    for (Index m = 1; m < side; ++m) {
+      const double* d = d_scores + (h * side + m) * table.width;
+      if (!any(d, table.width)) continue;
+      RowEntries sink{table, d, entries};
+      arc_rows(table, s, h, m, between, sink);
+    }
+  }
+}
+
+template <class Weight>
+void score_tree_labels(const RowTable& table, const Weight* weights, double scale,
+                       const HashedSentence& s, const std::int32_t* heads, double* scores) {
+  Children children;
+  children.fill(heads, s.n_words);
+  std::fill(scores, scores + s.n_words * table.width, 0.0);
+  for (Index m = 1; m <= s.n_words; ++m) {
+    if (heads[m - 1] < 0) continue;
+    RowScores<Weight> sink{table, weights, scale, scores + (m - 1) * table.width};
+    features::tree_label_templates(table.features, s, heads, children, m, sink);
+  }
+}
+
+void expand_tree_labels(const RowTable& table, const HashedSentence& s, const std::int32_t* heads,
+                        const double* d_scores, SlicedEntries& entries) {
+  Children children;
+  children.fill(heads, s.n_words);
+  for (Index m = 1; m <= s.n_words; ++m) {
+    const double* d = d_scores + (m - 1) * table.width;
+    if (heads[m - 1] < 0 || !any(d, table.width)) continue;
+    RowEntries sink{table, d, entries};
+    features::tree_label_templates(table.features, s, heads, children, m, sink);
+  }
+}
+
+template void score_rows(const RowTable&, const float*, double, const HashedSentence&,
+                         const double*, double*);
+template void score_rows(const RowTable&, const double*, double, const HashedSentence&,
+                         const double*, double*);
+template void score_tree_labels(const RowTable&, const float*, double, const HashedSentence&,
+                                const std::int32_t*, double*);
+template void score_tree_labels(const RowTable&, const double*, double, const HashedSentence&,
+                                const std::int32_t*, double*);
+
+}  // namespace arbora::scoring

@@ -1,0 +1,100 @@
+#include "arbora/learning/update.hpp"
+
+#include <cmath>
+
+#include "arbora/base/parallel.hpp"
+
+namespace arbora::learning {
+namespace {
+
+using scoring::Gradient;
+using scoring::kSlices;
+
+constexpr double kMuchWork = 1e9;  // always worth a second thread
+
+template <class Visit>
+void drain_all(Gradient& gradient, int threads, const Visit& visit) {
+  for_each_sentence(kSlices, threads, kMuchWork,
+                    [&](Index slice, Workspace&) { gradient.drain(static_cast<int>(slice), visit); });
+}
+
+template <class Visit>
+void for_all(Weights weights, int threads, const Visit& visit) {
+  const std::size_t share = (weights.size + kSlices - 1) / kSlices;
+  for_each_sentence(kSlices, threads, kMuchWork, [&](Index slice, Workspace&) {
+    const std::size_t begin = static_cast<std::size_t>(slice) * share;
+    for (std::size_t i = begin; i < std::min(begin + share, weights.size); ++i) {
+      visit(weights.values[i], weights.states[i]);
+    }
+  });
+}
+
+void catch_up(double value, WeightState& state, double clock) {
+  state.sum += value * (clock - state.seen);
+  state.seen = clock;
+}
+
+// The steps that passed without a gradient: each multiplied the weight by H / (H + rate decay).
+void catch_up(double& value, WeightState& state, const AdaGradStep& step, double until) {
+  const double skipped = until - state.seen;
+  state.seen = until;
+  if (value == 0.0 || skipped <= 0.0) return;
+  const double h = step.delta + std::sqrt(state.squares);
+  const double shrinks = step.rate * step.decay;
+  if (shrinks == 0.0) {
+    state.sum += value * skipped;
+    return;
+  }
+  // value (r + r^2 + ... + r^skipped), with r / (1 - r) = h / shrinks
+  const double left = std::exp(-skipped * std::log1p(shrinks / h));
+  state.sum += value * (h / shrinks) * (1.0 - left);
+  value *= left;
+}
+
+}  // namespace
+
+void additive_update(const AdditiveStep& step, Gradient& gradient, Weights weights, int threads) {
+  drain_all(gradient, threads, [&](std::uint32_t slot, double g) {
+    double& value = weights.values[slot];
+    catch_up(value, weights.states[slot], step.clock);
+    value -= step.rate * g;
+  });
+}
+
+void adagrad_update(const AdaGradStep& step, Gradient& gradient, Weights weights, int threads) {
+  drain_all(gradient, threads, [&](std::uint32_t slot, double g) {
+    double& value = weights.values[slot];
+    WeightState& state = weights.states[slot];
+    catch_up(value, state, step, step.step - 1.0);
+    state.squares += g * g;
+    const double h = step.delta + std::sqrt(state.squares);
+    value = (h * value - step.rate * g) / (h + step.rate * step.decay);
+    state.sum += value;
+    state.seen = step.step;
+  });
+}
+
+void additive_flush(double clock, Weights weights, int threads) {
+  for_all(weights, threads, [&](double value, WeightState& state) { catch_up(value, state, clock); });
+}
+
+void adagrad_flush(const AdaGradStep& step, Weights weights, int threads) {
+  for_all(weights, threads,
+          [&](double& value, WeightState& state) { catch_up(value, state, step, step.step); });
+}
+
+void add_gradient(Gradient& gradient, double* dense, int threads) {
+  drain_all(gradient, threads, [&](std::uint32_t slot, double g) { dense[slot] += g; });
+}
+
+}  // namespace arbora::learning
+
+namespace arbora::scoring {
+
+void Gradient::begin(Index sentences) {
+  used_ = static_cast<std::size_t>(sentences);
+  while (entries_.size() < used_) entries_.emplace_back(weights());
+  for (std::size_t i = 0; i < used_; ++i) entries_[i].clear();
+}
+
+}  // namespace arbora::scoring
