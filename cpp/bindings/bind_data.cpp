@@ -7,8 +7,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -19,6 +17,7 @@
 
 #include "arbora/data/block.hpp"
 #include "arbora/data/render.hpp"
+#include "arbora/data/tree_shape.hpp"
 #include "arrays.hpp"
 
 namespace nb = nanobind;
@@ -33,6 +32,7 @@ using arbora::data::Block;
 using arbora::data::Column;
 using arbora::data::Fault;
 using arbora::data::Format;
+using Strings = nb::typed<nb::list, nb::str>;
 using Ints = Input<std::int32_t>;
 using View = nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>;  // read-only
 
@@ -83,7 +83,7 @@ Pool& pool() {
   return *one;
 }
 
-nb::list column(const Block& block, std::int64_t sentence, int column) {
+Strings column(const Block& block, std::int64_t sentence, int column) {
   check_sentence(block, sentence);
   const Column which = to_column(column);
   const std::int64_t n = block.words(sentence);
@@ -95,10 +95,10 @@ nb::list column(const Block& block, std::int64_t sentence, int column) {
       throw nb::python_error();
     }
   }
-  return nb::list(list);
+  return Strings(list);
 }
 
-nb::list comments(const Block& block, std::int64_t sentence) {
+Strings comments(const Block& block, std::int64_t sentence) {
   check_sentence(block, sentence);
   nb::list lines;
   std::string_view text = block.comments(sentence);
@@ -108,7 +108,7 @@ nb::list comments(const Block& block, std::int64_t sentence) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     lines.append(nb::steal(to_str(line)));
   }
-  return lines;
+  return Strings(lines);
 }
 
 template <class Take>
@@ -198,7 +198,8 @@ void check_size(std::size_t size, std::int64_t expected, const char* what) {
 }
 
 nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<Ints> label_ids,
-                 const std::vector<std::string>& label_names, const nb::dict& misc,
+                 const std::vector<std::string>& label_names,
+                 const nb::typed<nb::dict, nb::str, nb::object>& misc,
                  std::optional<std::vector<std::string>> comments,
                  std::optional<Input<std::int64_t>> sentences, int decimals) {
   std::vector<std::int64_t> chosen(static_cast<std::size_t>(block.sentences()));
@@ -249,6 +250,32 @@ std::vector<std::tuple<std::int64_t, std::string>> faults(const Block& block) {
   return found;
 }
 
+// Non-projective arcs, crossing arcs and roots of one sentence, and of each sentence of a block.
+std::tuple<std::int64_t, std::int64_t, std::int64_t> tree_shape(Ints heads) {
+  const auto n = static_cast<std::int64_t>(heads.size());
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (heads.data()[i] < -1 || heads.data()[i] > n) throw std::invalid_argument("bad head");
+  }
+  const arbora::data::TreeShape shape = arbora::data::tree_shape(heads.data(), n);
+  return {shape.nonprojective, shape.crossing, shape.roots};
+}
+
+std::tuple<Output<std::int64_t>, Output<std::int64_t>, Output<std::int64_t>> tree_shapes(
+    const Block& block) {
+  std::vector<std::int64_t> nonprojective, crossing, roots;
+  {
+    nb::gil_scoped_release release;
+    for (std::int64_t s = 0; s < block.sentences(); ++s) {
+      const auto shape = arbora::data::tree_shape(block.heads(s), block.words(s));
+      nonprojective.push_back(shape.nonprojective);
+      crossing.push_back(shape.crossing);
+      roots.push_back(shape.roots);
+    }
+  }
+  return {to_array(std::move(nonprojective)), to_array(std::move(crossing)),
+          to_array(std::move(roots))};
+}
+
 template <class Answer>
 auto of_sentence(Answer answer) {
   return [answer](const Block& block, std::int64_t sentence) {
@@ -295,6 +322,8 @@ void bind_data(nb::module_& module) {
       .def("label_ids", &label_ids, "names"_a,
            "Place of each DEPREL in names; -1 if it is not there.")
       .def("column_names", &column_names, "column"_a, "What a column holds, sorted, with counts.")
+      .def("tree_shapes", &tree_shapes,
+           "Non-projective arcs, crossing arcs and roots of each sentence.")
       .def("render", &render, "heads"_a = nb::none(), "label_ids"_a = nb::none(),
            "label_names"_a = std::vector<std::string>(), "misc"_a = nb::dict(),
            "comments"_a = nb::none(), "sentences"_a = nb::none(), "decimals"_a = 4,
@@ -302,6 +331,8 @@ void bind_data(nb::module_& module) {
            "rules.");
   module.def("read", &read_block, "data"_a, "format"_a, "first_line"_a = 1, "whole"_a = true,
              "trees"_a = false, "skip_bad"_a = false, "Indexes the sentences of a text.");
+  module.def("tree_shape", &tree_shape, "heads"_a,
+             "Non-projective arcs, crossing arcs and roots of a tree.");
   module.def(
       "guess_format",
       [](nb::bytes beginning) {

@@ -119,8 +119,12 @@ class Block {
   std::int64_t next_line_ = 1;
 };
 
-// Which format a text is in, from its beginning (whole lines count; README of the data layer has
-// the rule).
+// Which format a text is in, from its beginning. The first sign that is found decides:
+//   1. a comment (other than "# arbora."), an id like 3-4 or an id like 8.1: CoNLL-U;
+//   2. a bare number in column 9, which is a PHEAD: CoNLL-X;
+//   3. a tag in column 4 that is no UD tag, and no SpaceAfter in column 10: CoNLL-X;
+//   4. otherwise CoNLL-U.
+// HEAD and DEPREL are not looked at, so a file without them is recognised as well.
 Format guess_format(std::string_view beginning);
 
 // The first byte that is not UTF-8, or npos.
