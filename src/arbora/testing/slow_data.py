@@ -39,13 +39,13 @@ def _between(one: int, other: int) -> range:
 
 
 def _dominates(heads: Sequence[int], head: int, word: int) -> bool:
-    for _ in range(len(heads) + 1):
-        if word == head:
-            return True
-        if word <= 0:
+    """Whether the way from a word up to its top passes the head; a cycle has no top."""
+    way = [word]
+    while way[-1] > 0:
+        way.append(heads[way[-1] - 1])
+        if len(way) > len(heads) + 1:
             return False
-        word = heads[word - 1]
-    return False  # on a cycle
+    return head in way
 
 
 def _cross(arc: tuple[int, int], other: tuple[int, int]) -> bool:
