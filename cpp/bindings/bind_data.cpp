@@ -300,7 +300,7 @@ void bind_data(nb::module_& module) {
       .def_prop_ro(
           "size", [](const Block& b) { return b.text().size(); }, "Bytes that were read.")
       .def_prop_ro("faults", &faults, "Line and reason for each bad sentence.")
-      .def_prop_ro("n_words", &n_words, "Words of each sentence.")
+      .def_prop_ro("n_words", &n_words, nb::rv_policy::automatic, "Words of each sentence.")
       .def_prop_ro(
           "heads", [](const Block& b) { return heads(b, b.heads(0), b.total_words()); },
           "Heads of all words, sentence after sentence; -1 where the file has none.")
