@@ -1,0 +1,15 @@
+"""What a parser sees of a sentence: hashed features, word clusters and the filter of arcs."""
+
+from arbora.features.arc_filter import learn_arc_filter, no_arc_filter
+from arbora.features.clusters import WordClusters, read_clusters
+from arbora.features.encoding import Encoded, FeatureSettings, TemplateSet
+
+__all__ = [
+    "Encoded",
+    "FeatureSettings",
+    "TemplateSet",
+    "WordClusters",
+    "learn_arc_filter",
+    "no_arc_filter",
+    "read_clusters",
+]

@@ -1,0 +1,73 @@
+"""Clusters of words from a file, hard (one per word) or soft (several, with shares)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+from arbora._core import features as kernels
+from arbora.errors import DataError, FileError
+
+__all__ = ["WordClusters", "read_clusters"]
+
+
+class WordClusters:
+    """For each known form, its clusters and the share of each."""
+
+    def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
+        self.rows = tuple(rows)
+
+    @cached_property
+    def kernel(self) -> kernels.Clusters:
+        return kernels.make_clusters(list(self.rows))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def read_clusters(path: str | os.PathLike[str]) -> WordClusters:
+    """Reads lines of `cluster<TAB>form[<TAB>number]`.
+
+    This is what Brown-cluster programs write (a bit string, the form, its count), and hard clusters
+    of any other kind. A form on several lines belongs to several clusters, in proportion to the
+    numbers on its lines.
+    """
+    name = os.fspath(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as problem:
+        raise FileError(f"{name}: {problem.strerror or problem}.") from None
+    except UnicodeDecodeError:
+        raise DataError("this is not UTF-8; convert the file to UTF-8", name, 1) from None
+    rows: list[tuple[str, str, float]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        fields = line.split("\t")
+        if len(fields) not in (2, 3) or not fields[0] or not fields[1]:
+            raise DataError("a line is cluster<TAB>form[<TAB>number]", name, number)
+        rows.append((fields[1], fields[0], _weight(fields, name, number)))
+    if not rows:
+        raise DataError("there are no clusters in the file", name, 1)
+    return WordClusters(_shares(rows))
+
+
+def _weight(fields: list[str], name: str, line: int) -> float:
+    if len(fields) == 2:
+        return 1.0
+    try:
+        weight = float(fields[2])
+    except ValueError:
+        weight = -1.0
+    if not 0.0 < weight < float("inf"):
+        raise DataError(f"{fields[2]!r} is not a positive number", name, line)
+    return weight
+
+
+def _shares(rows: list[tuple[str, str, float]]) -> Iterable[tuple[str, str, float]]:
+    totals: dict[str, float] = {}
+    for form, _, weight in rows:
+        totals[form] = totals.get(form, 0.0) + weight
+    return [(form, cluster, weight / totals[form]) for form, cluster, weight in rows]

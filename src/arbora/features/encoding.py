@@ -1,0 +1,82 @@
+"""From sentences to atoms: the columns a model uses, and sentences turned into hashes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora._core import features as kernels
+from arbora.data import Block
+from arbora.errors import ArgumentError
+from arbora.features.clusters import WordClusters
+
+__all__ = ["Encoded", "FeatureSettings", "TemplateSet"]
+
+TemplateSet = Literal["rich", "mcdonald2005", "squeezed2005"]
+
+_COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5}  # by their place in a line
+
+
+@dataclass(frozen=True)
+class FeatureSettings:
+    """Which templates, over which columns.
+
+    `rich` is the default set; `mcdonald2005` is that of McDonald, Crammer & Pereira (2005), which
+    the papers used; `squeezed2005` leaves out its features of two words and of four tags (Smith &
+    Smith 2007, section 5.2). A column that the training data leaves empty is not used.
+    """
+
+    templates: TemplateSet = "rich"
+    lemma: bool = True
+    upos: bool = True
+    xpos: bool = True
+    feats: bool = True
+
+    @classmethod
+    def for_training(cls, templates: TemplateSet, block: Block) -> FeatureSettings:
+        """The settings for a model trained on these sentences."""
+        if templates not in get_args(TemplateSet):
+            raise ArgumentError(
+                f"features is one of {', '.join(get_args(TemplateSet))}, not {templates!r}."
+            )
+        used = {name: _is_filled(block, place) for name, place in _COLUMNS.items()}
+        if used["upos"] and used["xpos"] and _same(block, _COLUMNS["upos"], _COLUMNS["xpos"]):
+            used["xpos"] = False
+        return cls(templates, **used)
+
+    @cached_property
+    def kernel(self) -> kernels.FeatureSet:
+        number = get_args(TemplateSet).index(self.templates)
+        return kernels.FeatureSet(number, self.lemma, self.upos, self.xpos, self.feats)
+
+
+class Encoded:
+    """Sentences of a block as atoms; made once, scored as often as needed."""
+
+    def __init__(
+        self,
+        block: Block,
+        settings: FeatureSettings,
+        clusters: WordClusters | None = None,
+        sentences: NDArray[np.int64] | None = None,
+    ) -> None:
+        chosen = np.arange(len(block)) if sentences is None else sentences
+        table = None if clusters is None else clusters.kernel
+        self.kernel = kernels.Encoded(block, chosen, settings.kernel, table)
+        self.n_words: NDArray[np.int64] = self.kernel.n_words()
+
+    def __len__(self) -> int:
+        return len(self.n_words)
+
+
+def _is_filled(block: Block, column: int) -> bool:
+    return any(name != "_" for name, _ in block.column_names(column))
+
+
+def _same(block: Block, first: int, second: int) -> bool:
+    """Whether two columns hold the same; told by their counts, which differ if any word does."""
+    return block.column_names(first) == block.column_names(second)
