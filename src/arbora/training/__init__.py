@@ -1,0 +1,1 @@
+"""Learners and the loop that runs them."""
