@@ -8,18 +8,28 @@ from arbora.inference.layout import Places
 from arbora.inference.packed import Packed
 from arbora.losses.gold import Gold
 from arbora.losses.loss import Loss
-from arbora.types import FloatArray
+from arbora.types import FloatArray, Tree
 
-__all__ = ["best_gold_tree", "chosen_cells", "cost_augmented", "perceptron_loss", "tree_loss"]
+__all__ = [
+    "best_gold_tree",
+    "cells_of",
+    "chosen_cells",
+    "cost_augmented",
+    "perceptron_loss",
+    "tree_loss",
+]
+
+
+def cells_of(chosen: list[Tree], gold: Gold) -> Places:
+    """The cells of trees' arcs, sentence by sentence."""
+    heads = np.concatenate([tree.heads for tree in chosen])
+    labels = [tree.labels for tree in chosen if tree.labels is not None]
+    return gold.labelled(heads, np.concatenate(labels) if labels else None)
 
 
 def chosen_cells(trees: Packed, gold: Gold) -> Places:
     """The cells of the best trees' arcs."""
-    best = trees.argmax()
-    heads = np.concatenate([tree.heads for tree in best])
-    if gold.labels is None:
-        return gold.labelled(heads, None)
-    return gold.labelled(heads, np.concatenate([tree.labels for tree in best]))
+    return cells_of(trees.argmax(), gold)
 
 
 def best_gold_tree(trees: Packed, gold: Gold) -> Places:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,13 +43,18 @@ class Rule:
         """Begins at given weights instead of zero."""
         self.weights[:] = weights
 
-    def counters(self) -> dict[str, float]:
-        """Everything but the arrays, for a checkpoint."""
-        raise NotImplementedError
+    counters: ClassVar[tuple[str, ...]] = ()  # the attributes that change from step to step
 
-    def restore(self, counters: dict[str, float]) -> None:
-        for name, value in counters.items():
-            setattr(self, name, value)
+    def checkpoint(self) -> dict[str, NDArray[Any]]:
+        """Everything that a later run needs to go on."""
+        counters = np.array([getattr(self, name) for name in self.counters], dtype=np.float64)
+        return {"weights": self.weights, "state": self.state, "counters": counters}
+
+    def restore(self, checkpoint: dict[str, NDArray[Any]]) -> None:
+        self.weights[:] = checkpoint["weights"]
+        self.state[:] = checkpoint["state"]
+        for name, value in zip(self.counters, checkpoint["counters"], strict=True):
+            setattr(self, name, float(value))
 
     def _mean(self, total: float) -> FloatArray:
         return self.state[0::3] / total if total > 0.0 else self.weights.copy()
@@ -57,6 +62,8 @@ class Rule:
 
 class Additive(Rule):
     """w -= rate * gradient; the average is over examples (perceptron, MIRA)."""
+
+    counters = ("examples",)
 
     def __init__(self, size: int, threads: int, rate: float = 1.0) -> None:
         super().__init__(size, threads)
@@ -76,9 +83,6 @@ class Additive(Rule):
     def current(self) -> FloatArray:
         return self.weights.copy()
 
-    def counters(self) -> dict[str, float]:
-        return {"examples": self.examples}
-
 
 class StochasticGradient(Rule):
     """Stochastic gradient descent on sum of losses + l2/2 ||w||^2, over `total` sentences.
@@ -87,6 +91,7 @@ class StochasticGradient(Rule):
     are kept as scale * value, so that decay is one multiplication.
     """
 
+    counters = ("examples", "factor", "factors")
     _SMALLEST_SCALE = 1e-9
 
     def __init__(self, size: int, threads: int, rate: float, l2: float, total: int) -> None:
@@ -114,18 +119,12 @@ class StochasticGradient(Rule):
             self.weights *= self.factor
             self.factor = 1.0
 
-    def start_from(self, weights: NDArray[Any]) -> None:
-        self.weights[:] = weights
-
     def average(self) -> FloatArray:
         self._flush()
         return self._mean(self.examples)
 
     def current(self) -> FloatArray:
         return self.weights * self.factor
-
-    def counters(self) -> dict[str, float]:
-        return {"examples": self.examples, "factor": self.factor, "factors": self.factors}
 
     def _flush(self) -> None:
         kernels.additive_flush(self.weights, self.state, self.factors, self.threads)
@@ -134,8 +133,10 @@ class StochasticGradient(Rule):
 class AdaGrad(Rule):
     """AdaGrad with composite mirror descent on sum of losses + l2/2 ||w||^2, over `total` sentences.
 
-    Weights that a batch does not touch decay as if they had been visited (ALGORITHMS 2.14).
+    Weights that a batch does not touch decay as if they had been visited.
     """
+
+    counters = ("step", "_decay")
 
     def __init__(
         self, size: int, threads: int, rate: float, l2: float, total: int, delta: float
@@ -162,9 +163,6 @@ class AdaGrad(Rule):
     def current(self) -> FloatArray:
         self._flush()
         return self.weights.copy()
-
-    def counters(self) -> dict[str, float]:
-        return {"step": self.step, "_decay": self._decay}
 
     def _flush(self) -> None:
         kernels.adagrad_flush(

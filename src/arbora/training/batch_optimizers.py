@@ -1,0 +1,89 @@
+"""Likelihood by SciPy's optimisers that look at all sentences before every step: L-BFGS and CG.
+
+They run in chunks, one per pass, on the weights that some arc of the treebank touches.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from arbora._core import learning as kernels
+from arbora.losses import negative_log_likelihood
+from arbora.scoring import Gradient
+from arbora.training.trainer import ArcProblem, PassReport, State, Tick, batches
+from arbora.types import FloatArray
+
+__all__ = ["BatchTrainer"]
+
+_AT_ONCE = 64  # sentences whose gradients are added up together, in a fixed order
+_CHUNK = 10  # steps of the optimiser in one pass
+
+
+class BatchTrainer:
+    """Minimises sum of losses + l2/2 ||w||^2."""
+
+    def __init__(self, problem: ArcProblem, optimizer: Literal["lbfgs", "cg"], l2: float) -> None:
+        self.problem, self.optimizer, self.l2 = problem, optimizer, l2
+        self._weights = np.zeros(problem.scorer.size)
+        self._gradient = Gradient(problem.scorer.size)
+        self._touched = self._find_touched()
+        self._values = np.zeros(len(self._touched))
+
+    def start_from(self, weights: NDArray[np.generic]) -> None:
+        self._values[:] = weights[self._touched]
+
+    def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:  # noqa: ARG002
+        evaluated = 0
+
+        def objective(values: FloatArray) -> tuple[float, FloatArray]:
+            nonlocal evaluated
+            evaluated += 1
+            return self._objective(values)
+
+        method = {"lbfgs": "L-BFGS-B", "cg": "CG"}[self.optimizer]
+        limits = {"maxiter": _CHUNK, "gtol": 1e-8}
+        answer = minimize(objective, self._values, jac=True, method=method, options=limits)
+        self._values = np.asarray(answer.x)
+        tick(len(self.problem.treebank))
+        penalty = 0.5 * self.l2 * float(self._values @ self._values)
+        words = max(1, len(self.problem.treebank.heads))
+        figures = {"objective": float(answer.fun), "evaluations": float(evaluated)}
+        return PassReport((float(answer.fun) - penalty) / words, figures)
+
+    def parameters(self) -> FloatArray:
+        weights = np.zeros_like(self._weights)
+        weights[self._touched] = self._values
+        return weights
+
+    def state(self) -> State:
+        return {"values": self._values}
+
+    def restore(self, state: State) -> None:
+        self._values = np.array(state["values"], dtype=np.float64)
+
+    def _objective(self, values: FloatArray) -> tuple[float, FloatArray]:
+        self._weights[self._touched] = values
+        total, gradient = 0.0, np.zeros_like(self._weights)
+        problem = self.problem
+        for batch in batches(problem.treebank, np.arange(len(problem.treebank)), _AT_ONCE):
+            scores = problem.scores(self._weights, batch)
+            trees = problem.distribution(scores, batch)
+            loss = negative_log_likelihood(trees, problem.gold(batch))
+            total += float(loss.values.sum())
+            problem.scorer.expand(self._gradient, batch.encoded, batch.sentences, loss.d_scores)
+            kernels.add_gradient(self._gradient, gradient, problem.scorer.threads)
+        penalty = 0.5 * self.l2 * float(values @ values)
+        return total + penalty, gradient[self._touched] + self.l2 * values
+
+    def _find_touched(self) -> NDArray[np.int64]:
+        count, problem = np.zeros_like(self._weights), self.problem
+        for batch in batches(problem.treebank, np.arange(len(problem.treebank)), _AT_ONCE):
+            scores = problem.scores(self._weights, batch)
+            ones = np.where(np.isneginf(scores), 0.0, 1.0)
+            problem.scorer.expand(self._gradient, batch.encoded, batch.sentences, ones)
+            kernels.add_gradient(self._gradient, count, problem.scorer.threads)
+        return np.flatnonzero(count)

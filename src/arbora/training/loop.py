@@ -1,0 +1,133 @@
+"""The loop: pass after pass, dev score after each, stop when it no longer rises."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from arbora.training.trainer import Trainer
+from arbora.types import FloatArray
+
+__all__ = ["DevScores", "History", "LoopSettings", "Observer", "PassRecord", "run_loop"]
+
+
+@dataclass(frozen=True)
+class DevScores:
+    """Per cent of the dev words with the right head, and with the right label too."""
+
+    uas: float
+    las: float | None = None
+
+    @property
+    def deciding(self) -> float:
+        return self.uas if self.las is None else self.las
+
+
+@dataclass(frozen=True)
+class PassRecord:
+    """What one pass did."""
+
+    number: int
+    loss: float
+    uas: float
+    las: float | None
+    seconds: float
+    figures: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class History:
+    """All passes so far, and which was best on dev."""
+
+    passes: list[PassRecord] = field(default_factory=list)
+    best: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> History:
+        return cls([PassRecord(**record) for record in values["passes"]], values["best"])
+
+
+class Observer(Protocol):
+    """Someone who watches: the command line's progress bar."""
+
+    def begin(self, sentences: int, passes: int) -> None: ...
+
+    def tick(self, sentences: int) -> None: ...
+
+    def end_pass(self, record: PassRecord, is_best: bool) -> None: ...
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    passes: int
+    patience: int
+    seed: int
+
+
+# Called with the parameters of every trainer (float32, as they would be saved).
+Evaluate = Callable[[dict[str, FloatArray]], DevScores]
+# Called after each pass, for a checkpoint.
+AfterPass = Callable[[History, dict[str, FloatArray]], None]
+
+
+def run_loop(
+    trainers: dict[str, Trainer],
+    sentences: int,
+    evaluate: Evaluate,
+    settings: LoopSettings,
+    *,
+    history: History | None = None,
+    best: dict[str, FloatArray] | None = None,
+    observer: Observer | None = None,
+    after_pass: AfterPass | None = None,
+) -> tuple[dict[str, FloatArray], History]:
+    """Runs the trainers side by side; the parameters of the best pass, and what happened.
+
+    A history and its best parameters, from a checkpoint, are continued: the order of the sentences
+    in a pass depends on the seed and the pass alone.
+    """
+    history = History() if history is None else history
+    best = {} if best is None else best
+    if observer is not None:
+        observer.begin(sentences, settings.passes)
+    tick = (lambda _: None) if observer is None else observer.tick
+    while not _is_over(history, settings):
+        number = len(history.passes) + 1
+        started = time.perf_counter()
+        order = np.random.default_rng([settings.seed, number]).permutation(sentences)
+        reports = {}
+        for name, trainer in trainers.items():
+            first = name == next(iter(trainers))
+            reports[name] = trainer.run_pass(order, tick if first else (lambda _: None))
+        # Rounded as they would be in the file, so that the score reported is the file's.
+        parameters = {name: trainer.parameters().astype(np.float32) for name, trainer in trainers.items()}
+        scores = evaluate(parameters)
+        report = next(iter(reports.values()))
+        record = PassRecord(
+            number, report.loss, scores.uas, scores.las, time.perf_counter() - started, report.figures
+        )
+        history.passes.append(record)
+        is_best = history.best == 0 or scores.deciding > _deciding(history.passes[history.best - 1])
+        if is_best:
+            history.best, best = number, parameters
+        if observer is not None:
+            observer.end_pass(record, is_best)
+        if after_pass is not None:
+            after_pass(history, best)
+    return best, history
+
+
+def _is_over(history: History, settings: LoopSettings) -> bool:
+    done = len(history.passes)
+    return done >= settings.passes or (done > 0 and done - history.best >= settings.patience)
+
+
+def _deciding(record: PassRecord) -> float:
+    return DevScores(record.uas, record.las).deciding
