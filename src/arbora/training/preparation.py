@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from arbora.inference import ProjectiveTrees
-from arbora.inference.tree_checks import is_projective
 from arbora.training.treebank import Treebank
 from arbora.types import IntArray, Root
 
@@ -42,7 +41,7 @@ def projectivise(treebank: Treebank, root: Root) -> tuple[Treebank, float]:
     heads = treebank.heads.copy()
     for i in range(len(treebank)):
         words = slice(treebank.first_word[i], treebank.first_word[i + 1])
-        if not is_projective(heads[words]):
+        if _has_crossing_arcs(heads[words]):
             heads[words] = projectivise_heads(heads[words], root)
     known = treebank.heads >= 0
     kept = float((heads == treebank.heads)[known].mean()) if known.any() else 1.0
@@ -71,3 +70,12 @@ def projectivise_heads(heads: IntArray, root: Root) -> IntArray:
         scores[head, word] = 1.0
     best = ProjectiveTrees(scores, root=root).argmax().heads
     return np.where(heads < 0, heads, best).astype(np.int32)
+
+
+def _has_crossing_arcs(heads: IntArray) -> bool:
+    """Whether two of the known arcs cross."""
+    words = np.flatnonzero(heads >= 0) + 1
+    left = np.minimum(words, heads[words - 1])
+    right = np.maximum(words, heads[words - 1])
+    inside = (left[:, None] < left) & (left < right[:, None])
+    return bool((inside & (right > right[:, None])).any())
