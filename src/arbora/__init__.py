@@ -6,6 +6,7 @@ and gradients, exactly.
 """
 
 from arbora.errors import (
+    AlignmentError,
     ArboraError,
     ArgumentError,
     ConstraintError,
@@ -18,6 +19,7 @@ from arbora.inference import Mixture, ProjectiveTrees, SpanningTrees, TreeBatch
 from arbora.types import Samples, Tree
 
 __all__ = [
+    "AlignmentError",
     "ArboraError",
     "ArgumentError",
     "ConstraintError",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "AlignmentError",
     "ArboraError",
     "ArgumentError",
     "ConstraintError",
@@ -15,6 +16,10 @@ __all__ = [
 
 class ArboraError(ValueError):
     """The base of all errors about input; also a `ValueError`."""
+
+
+class AlignmentError(ArboraError):
+    """Gold and system do not hold the same words, or gold is not annotated."""
 
 
 class ArgumentError(ArboraError):
