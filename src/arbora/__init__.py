@@ -5,6 +5,9 @@ A distribution over dependency trees is an object you can question: `SpanningTre
 and gradients, exactly.
 """
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+
 from arbora.errors import (
     AlignmentError,
     ArboraError,
@@ -15,25 +18,61 @@ from arbora.errors import (
     ShapeError,
     TooLargeError,
 )
-from arbora.inference import Mixture, ProjectiveTrees, SpanningTrees, TreeBatch
-from arbora.types import Samples, Tree
+
+if TYPE_CHECKING:
+    from arbora.evaluation import (
+        Calibration,
+        Comparison,
+        Scores,
+        calibration,
+        compare,
+        evaluate,
+    )
+    from arbora.inference import Mixture, ProjectiveTrees, SpanningTrees, TreeBatch
+    from arbora.types import Samples, Tree
 
 __all__ = [
     "AlignmentError",
     "ArboraError",
     "ArgumentError",
+    "Calibration",
+    "Comparison",
     "ConstraintError",
     "Mixture",
     "NoTreeError",
     "ProjectiveTrees",
     "Samples",
     "ScoreError",
+    "Scores",
     "ShapeError",
     "SpanningTrees",
     "TooLargeError",
     "Tree",
     "TreeBatch",
     "__version__",
+    "calibration",
+    "compare",
+    "evaluate",
 ]
 
 __version__ = "0.1.0"
+
+# Loaded when first asked for: the command line's help should not wait for NumPy.
+_HOMES = {
+    "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
+    "arbora.inference": "Mixture ProjectiveTrees SpanningTrees TreeBatch",
+    "arbora.types": "Samples Tree",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'arbora' has no attribute {name!r}")
+    value = getattr(_import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

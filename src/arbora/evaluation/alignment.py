@@ -120,11 +120,17 @@ def _sentences(source: Source) -> Iterator[ParsedSentence]:
 
 def _names(sources: Sequence[Source]) -> list[str]:
     """What messages call each source: its path, or its part."""
-    parts = ["gold", "system"] if len(sources) == 2 else ["gold", "system A", "system B"]
+    parts = ["the gold", "the system"]
+    if len(sources) > 2:
+        parts = ["the gold", "system A", "system B"]
     return [
-        os.fspath(source) if isinstance(source, str | os.PathLike) else f"the {part}"
+        _file_name(source) if isinstance(source, str | os.PathLike) else part
         for source, part in zip(sources, parts, strict=True)
     ]
+
+
+def _file_name(path: str | os.PathLike[str]) -> str:
+    return "standard input" if path == "-" else os.fspath(path)
 
 
 def _check_same_words(
