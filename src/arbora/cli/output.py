@@ -1,4 +1,4 @@
-"""How reports look: quiet tables on a terminal, plain text in a pipe, one JSON object for programs."""
+"""How reports look: quiet tables on a terminal, plain text in a pipe, JSON for programs."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], title: str = "
         title_style="bold",
         header_style="dim",
         border_style="dim",
+        show_edge=False,
         pad_edge=False,
-        padding=(0, 1),
+        padding=(0, 0, 0, 1),
     )
     for i, heading in enumerate(headings):
         made.add_column(
