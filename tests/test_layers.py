@@ -25,7 +25,7 @@ LAYERS = [
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
 
 # The core's folders, from top to bottom.
-CORE_LAYERS = ["bindings", "inference", "tree", "base"]
+CORE_LAYERS = ["bindings", "inference", "tree", "data", "base"]
 
 
 def layer_of(module: str) -> str:

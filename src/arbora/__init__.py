@@ -2,7 +2,7 @@
 
 A distribution over dependency trees is an object you can question: `SpanningTrees(scores)` and
 `ProjectiveTrees(scores)` give best trees, marginals, k-best lists, samples, entropies, constraints
-and gradients, exactly.
+and gradients, exactly. `read_conllu` and `write_conllu` read and write treebanks byte for byte.
 """
 
 from importlib import import_module as _import_module
@@ -13,6 +13,8 @@ from arbora.errors import (
     ArboraError,
     ArgumentError,
     ConstraintError,
+    DataError,
+    FileError,
     NoTreeError,
     ScoreError,
     ShapeError,
@@ -20,6 +22,7 @@ from arbora.errors import (
 )
 
 if TYPE_CHECKING:
+    from arbora.data import Sentence, read_conllu, write_conllu
     from arbora.evaluation import (
         Calibration,
         Comparison,
@@ -38,12 +41,15 @@ __all__ = [
     "Calibration",
     "Comparison",
     "ConstraintError",
+    "DataError",
+    "FileError",
     "Mixture",
     "NoTreeError",
     "ProjectiveTrees",
     "Samples",
     "ScoreError",
     "Scores",
+    "Sentence",
     "ShapeError",
     "SpanningTrees",
     "TooLargeError",
@@ -53,12 +59,15 @@ __all__ = [
     "calibration",
     "compare",
     "evaluate",
+    "read_conllu",
+    "write_conllu",
 ]
 
 __version__ = "0.1.0"
 
 # Loaded when first asked for: the command line's help should not wait for NumPy.
 _HOMES = {
+    "arbora.data": "Sentence read_conllu write_conllu",
     "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
     "arbora.inference": "Mixture ProjectiveTrees SpanningTrees TreeBatch",
     "arbora.types": "Samples Tree",

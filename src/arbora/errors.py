@@ -7,6 +7,8 @@ __all__ = [
     "ArboraError",
     "ArgumentError",
     "ConstraintError",
+    "DataError",
+    "FileError",
     "NoTreeError",
     "ScoreError",
     "ShapeError",
@@ -48,3 +50,20 @@ class ConstraintError(ArboraError):
 
 class TooLargeError(ArboraError):
     """The answer would need more memory than the machine has."""
+
+
+class DataError(ArboraError):
+    """A sentence of a file is malformed; `file` and `line` (from 1) say where."""
+
+    def __init__(self, message: str, file: str, line: int) -> None:
+        super().__init__(f"{file}, line {line}: {message}.")
+        self.message = message
+        self.file = file
+        self.line = line
+
+    def __reduce__(self) -> tuple[type[DataError], tuple[str, str, int]]:
+        return DataError, (self.message, self.file, self.line)
+
+
+class FileError(ArboraError, OSError):
+    """A file cannot be opened, read or written; also an `OSError`."""

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from arbora.data import read_conllu
 from arbora.errors import AlignmentError, ArgumentError
 from arbora.evaluation.rules import Rule, rule_for
 from arbora.types import IntArray
@@ -111,11 +112,7 @@ def align(gold: Source, *systems: Source, punctuation: str | None = None) -> Ali
 
 
 def _sentences(source: Source) -> Iterator[ParsedSentence]:
-    if not isinstance(source, str | os.PathLike):
-        return iter(source)
-    from arbora.data import read_conllu
-
-    return iter(read_conllu(source))
+    return iter(read_conllu(source) if isinstance(source, str | os.PathLike) else source)
 
 
 def _names(sources: Sequence[Source]) -> list[str]:

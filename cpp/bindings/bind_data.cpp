@@ -1,0 +1,346 @@
+// Blocks of sentences: bytes in, lists and arrays out. No parsing here.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "arbora/data/block.hpp"
+#include "arbora/data/render.hpp"
+#include "arbora/data/tree_shape.hpp"
+#include "arrays.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using arbora::border::Input;
+using arbora::border::Output;
+using arbora::border::to_array;
+using arbora::data::Block;
+using arbora::data::Column;
+using arbora::data::Fault;
+using arbora::data::Format;
+using Strings = nb::typed<nb::list, nb::str>;
+using Ints = Input<std::int32_t>;
+using View = nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>;  // read-only
+
+std::string_view contents(const nb::bytes& data) { return {data.c_str(), data.size()}; }
+nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+
+void check_sentence(const Block& block, std::int64_t sentence) {
+  if (sentence < 0 || sentence >= block.sentences()) throw nb::index_error("no such sentence");
+}
+
+Column to_column(int column) {
+  if (column < 0 || column >= arbora::data::kColumns) throw nb::index_error("no such column");
+  return static_cast<Column>(column);
+}
+
+PyObject* to_str(std::string_view text) {
+  return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict");
+}
+
+// Strings that were made lately, so that tags and common words are one object each. A place for
+// each hash, taken over by whoever comes: bounded, and good for what repeats.
+class Pool {
+ public:
+  PyObject* get(std::string_view text) {
+    if (text.size() > 64) return to_str(text);
+    Entry& entry = entries_[std::hash<std::string_view>{}(text) % entries_.size()];
+    if (entry.value == nullptr || entry.text != text) {
+      PyObject* made = to_str(text);
+      if (made == nullptr) return nullptr;
+      Py_XDECREF(entry.value);
+      entry.text = text;
+      entry.value = made;
+    }
+    Py_INCREF(entry.value);
+    return entry.value;
+  }
+
+ private:
+  struct Entry {
+    std::string text;
+    PyObject* value = nullptr;
+  };
+  std::vector<Entry> entries_ = std::vector<Entry>(1 << 14);
+};
+
+Pool& pool() {
+  static Pool* const one = new Pool();  // never destroyed: Python may be gone by then
+  return *one;
+}
+
+Strings column(const Block& block, std::int64_t sentence, int column) {
+  check_sentence(block, sentence);
+  const Column which = to_column(column);
+  const std::int64_t n = block.words(sentence);
+  nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(n)));
+  if (!list.is_valid()) throw nb::python_error();
+  for (std::int64_t word = 1; word <= n; ++word) {
+    PyObject* text = pool().get(block.field(sentence, word, which));
+    if (text == nullptr || PyList_SetItem(list.ptr(), word - 1, text) != 0) {
+      throw nb::python_error();
+    }
+  }
+  return Strings(list);
+}
+
+Strings comments(const Block& block, std::int64_t sentence) {
+  check_sentence(block, sentence);
+  nb::list lines;
+  std::string_view text = block.comments(sentence);
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.append(nb::steal(to_str(line)));
+  }
+  return Strings(lines);
+}
+
+template <class Take>
+void for_words(const Block& block, Take take) {
+  for (std::int64_t s = 0; s < block.sentences(); ++s) {
+    for (std::int64_t word = 1; word <= block.words(s); ++word) take(s, word);
+  }
+}
+
+Output<std::int32_t> label_ids(const Block& block, const std::vector<std::string>& names) {
+  std::vector<std::int32_t> ids;
+  {
+    nb::gil_scoped_release release;
+    std::unordered_map<std::string_view, std::int32_t> places;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      places.emplace(names[i], static_cast<std::int32_t>(i));
+    }
+    ids.reserve(static_cast<std::size_t>(block.total_words()));
+    for_words(block, [&](std::int64_t s, std::int64_t word) {
+      const auto found = places.find(block.field(s, word, Column::deprel));
+      ids.push_back(found == places.end() ? -1 : found->second);
+    });
+  }
+  return to_array(std::move(ids));
+}
+
+std::vector<std::tuple<std::string, std::int64_t>> column_names(const Block& block, int column) {
+  const Column which = to_column(column);
+  nb::gil_scoped_release release;
+  std::unordered_map<std::string_view, std::int64_t> counts;
+  for_words(block,
+            [&](std::int64_t s, std::int64_t word) { ++counts[block.field(s, word, which)]; });
+  std::vector<std::tuple<std::string, std::int64_t>> names(counts.begin(), counts.end());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Output<std::int64_t> n_words(const Block& block) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(block.sentences()));
+  for (std::size_t s = 0; s < counts.size(); ++s) {
+    counts[s] = block.words(static_cast<std::int64_t>(s));
+  }
+  return to_array(std::move(counts));
+}
+
+// What the caller gave for MISC, kept alive for the call: a key with numbers or with texts.
+struct MiscArguments {
+  std::vector<std::string> keys;
+  std::vector<nb::object> owners;
+  std::vector<std::vector<std::string_view>> texts;
+  std::vector<arbora::data::MiscItems> items;
+
+  MiscArguments(const nb::dict& misc, std::size_t words, int decimals) {
+    keys.reserve(misc.size());
+    texts.reserve(misc.size());
+    for (const auto& [key, values] : misc) {
+      keys.push_back(nb::cast<std::string>(key));
+      owners.push_back(nb::borrow(values));
+      arbora::data::MiscItems one;
+      one.key = keys.back();
+      one.decimals = decimals;
+      std::size_t size = 0;
+      if (nb::isinstance<nb::list>(values)) {
+        texts.emplace_back();
+        for (nb::handle value : nb::borrow<nb::list>(values)) {
+          texts.back().push_back(nb::cast<std::string_view>(value));
+        }
+        one.texts = texts.back().data();
+        size = texts.back().size();
+      } else {
+        const auto numbers = nb::cast<Input<double>>(values);
+        one.numbers = numbers.data();
+        size = numbers.size();
+      }
+      if (size != words)
+        throw std::invalid_argument("MISC '" + keys.back() + "' has the wrong size");
+      items.push_back(one);
+    }
+  }
+};
+
+void check_size(std::size_t size, std::int64_t expected, const char* what) {
+  if (size != static_cast<std::size_t>(expected)) {
+    throw std::invalid_argument(std::string(what) + " has " + std::to_string(size) +
+                                " entries where " + std::to_string(expected) + " are needed");
+  }
+}
+
+nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<Ints> label_ids,
+                 const std::vector<std::string>& label_names,
+                 const nb::typed<nb::dict, nb::str, nb::object>& misc,
+                 std::optional<std::vector<std::string>> comments,
+                 std::optional<Input<std::int64_t>> sentences, int decimals) {
+  std::vector<std::int64_t> chosen(static_cast<std::size_t>(block.sentences()));
+  std::iota(chosen.begin(), chosen.end(), 0);
+  if (sentences) chosen.assign(sentences->data(), sentences->data() + sentences->size());
+  std::int64_t words = 0;
+  for (const std::int64_t s : chosen) {
+    check_sentence(block, s);
+    words += block.words(s);
+  }
+  if (heads) check_size(heads->size(), words, "heads");
+  if (label_ids) check_size(label_ids->size(), words, "label_ids");
+  if (comments) check_size(comments->size(), static_cast<std::int64_t>(chosen.size()), "comments");
+  const std::vector<std::string_view> names(label_names.begin(), label_names.end());
+  const MiscArguments arguments(misc, static_cast<std::size_t>(words), decimals);
+  std::vector<std::string_view> lines;
+  if (comments) lines.assign(comments->begin(), comments->end());
+  arbora::data::NewColumns columns;
+  columns.heads = heads ? heads->data() : nullptr;
+  columns.labels = label_ids ? label_ids->data() : nullptr;
+  columns.label_names = names;
+  columns.misc = arguments.items;
+  columns.comments = comments ? lines.data() : nullptr;
+  std::string text;
+  {
+    nb::gil_scoped_release release;
+    text = arbora::data::render(block, chosen, columns);
+  }
+  return to_bytes(text);
+}
+
+Block read_block(nb::bytes data, int format, std::int64_t first_line, bool whole, bool trees,
+                 bool skip_bad) {
+  arbora::data::ReadOptions options;
+  options.format = static_cast<Format>(format);
+  options.first_line = first_line;
+  options.whole = whole;
+  options.trees = trees;
+  options.skip_bad = skip_bad;
+  const std::string_view text = contents(data);
+  nb::gil_scoped_release release;
+  return Block(std::string(text), options);
+}
+
+std::vector<std::tuple<std::int64_t, std::string>> faults(const Block& block) {
+  std::vector<std::tuple<std::int64_t, std::string>> found;
+  for (const Fault& fault : block.faults()) found.emplace_back(fault.line, fault.message);
+  return found;
+}
+
+// Non-projective arcs, crossing arcs and roots of one sentence, and of each sentence of a block.
+std::tuple<std::int64_t, std::int64_t, std::int64_t> tree_shape(Ints heads) {
+  const auto n = static_cast<std::int64_t>(heads.size());
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (heads.data()[i] < -1 || heads.data()[i] > n) throw std::invalid_argument("bad head");
+  }
+  const arbora::data::TreeShape shape = arbora::data::tree_shape(heads.data(), n);
+  return {shape.nonprojective, shape.crossing, shape.roots};
+}
+
+std::tuple<Output<std::int64_t>, Output<std::int64_t>, Output<std::int64_t>> tree_shapes(
+    const Block& block) {
+  std::vector<std::int64_t> nonprojective, crossing, roots;
+  {
+    nb::gil_scoped_release release;
+    for (std::int64_t s = 0; s < block.sentences(); ++s) {
+      const auto shape = arbora::data::tree_shape(block.heads(s), block.words(s));
+      nonprojective.push_back(shape.nonprojective);
+      crossing.push_back(shape.crossing);
+      roots.push_back(shape.roots);
+    }
+  }
+  return {to_array(std::move(nonprojective)), to_array(std::move(crossing)),
+          to_array(std::move(roots))};
+}
+
+template <class Answer>
+auto of_sentence(Answer answer) {
+  return [answer](const Block& block, std::int64_t sentence) {
+    check_sentence(block, sentence);
+    return answer(block, sentence);
+  };
+}
+
+// The heads as they lie in the block, which the array keeps alive.
+View heads(const Block& block, const std::int32_t* first, std::int64_t count) {
+  return View(first, {static_cast<std::size_t>(count)}, nb::find(block));
+}
+
+}  // namespace
+
+void bind_data(nb::module_& module) {
+  nb::class_<Block>(module, "Block", "Sentences of a file: its bytes and an index.")
+      .def("__len__", &Block::sentences)
+      .def_prop_ro("format", [](const Block& b) { return static_cast<int>(b.format()); })
+      .def_prop_ro("total_words", &Block::total_words)
+      .def_prop_ro("next_line", &Block::next_line)
+      .def_prop_ro(
+          "size", [](const Block& b) { return b.text().size(); }, "Bytes that were read.")
+      .def_prop_ro("faults", &faults, "Line and reason for each bad sentence.")
+      .def_prop_ro("n_words", &n_words, nb::rv_policy::automatic, "Words of each sentence.")
+      .def_prop_ro(
+          "heads", [](const Block& b) { return heads(b, b.heads(0), b.total_words()); },
+          "Heads of all words, sentence after sentence; -1 where the file has none.")
+      .def("words", of_sentence([](const Block& b, std::int64_t s) { return b.words(s); }),
+           "sentence"_a)
+      .def("line", of_sentence([](const Block& b, std::int64_t s) { return b.line(s); }),
+           "sentence"_a, "Number of the line of the first token.")
+      .def("text", of_sentence([](const Block& b, std::int64_t s) { return to_bytes(b.text(s)); }),
+           "sentence"_a, "All bytes of a sentence.")
+      .def("lines",
+           of_sentence([](const Block& b, std::int64_t s) { return to_bytes(b.lines(s)); }),
+           "sentence"_a, "Its bytes from the first comment to the last token.")
+      .def("heads_of", of_sentence([](const Block& b, std::int64_t s) {
+             return heads(b, b.heads(s), b.words(s));
+           }),
+           "sentence"_a)
+      .def("comments", &comments, "sentence"_a)
+      .def("column", &column, "sentence"_a, "column"_a)
+      .def("label_ids", &label_ids, "names"_a,
+           "Place of each DEPREL in names; -1 if it is not there.")
+      .def("column_names", &column_names, "column"_a, "What a column holds, sorted, with counts.")
+      .def("tree_shapes", &tree_shapes,
+           "Non-projective arcs, crossing arcs and roots of each sentence.")
+      .def("render", &render, "heads"_a = nb::none(), "label_ids"_a = nb::none(),
+           "label_names"_a = std::vector<std::string>(), "misc"_a = nb::dict(),
+           "comments"_a = nb::none(), "sentences"_a = nb::none(), "decimals"_a = 4,
+           "The sentences (all, or those named) as text with new columns; render.hpp has the "
+           "rules.");
+  module.def("read", &read_block, "data"_a, "format"_a, "first_line"_a = 1, "whole"_a = true,
+             "trees"_a = false, "skip_bad"_a = false, "Indexes the sentences of a text.");
+  module.def("tree_shape", &tree_shape, "heads"_a,
+             "Non-projective arcs, crossing arcs and roots of a tree.");
+  module.def(
+      "guess_format",
+      [](nb::bytes beginning) {
+        return static_cast<int>(arbora::data::guess_format(contents(beginning)));
+      },
+      "beginning"_a, "0 for CoNLL-U, 1 for CoNLL-X.");
+  module.def(
+      "missing_separator",
+      [](nb::bytes text) { return to_bytes(arbora::data::missing_separator(contents(text))); },
+      "text"_a, "What must follow a text before another sentence can be written.");
+}

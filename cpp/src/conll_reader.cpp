@@ -1,0 +1,328 @@
+// One pass over the text: lines into groups, groups into sentences.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "arbora/data/block.hpp"
+
+namespace arbora::data {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
+
+// A number as one writes it, of digits only and not huge, or -1.
+std::int64_t number(std::string_view digits) {
+  std::int64_t value = -1;
+  if (digits.empty() || digits.size() > 9 || (digits[0] == '0' && digits.size() > 1)) return -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool good = error == std::errc() && end == digits.data() + digits.size() && value >= 0;
+  return good ? value : -1;
+}
+
+// A field in a message: short, and cut between characters.
+std::string quoted(std::string_view field) {
+  constexpr std::size_t most = 40;
+  if (field.size() <= most) return "'" + std::string(field) + "'";
+  std::size_t end = most;
+  while ((static_cast<unsigned char>(field[end]) & 0xC0) == 0x80) --end;
+  return "'" + std::string(field.substr(0, end)) + "...'";
+}
+
+std::string text_of(std::int64_t value) { return std::to_string(value); }
+
+// A word whose heads lead back to it, or 0; missing heads end a walk.
+std::int64_t word_on_a_cycle(const std::int32_t* heads, std::int64_t n) {
+  std::vector<std::int64_t> seen(static_cast<std::size_t>(n) + 1,
+                                 0);  // by the walk from which word
+  for (std::int64_t start = 1; start <= n; ++start) {
+    std::int64_t word = start;
+    while (word > 0 && seen[static_cast<std::size_t>(word)] == 0) {
+      seen[static_cast<std::size_t>(word)] = start;
+      word = heads[word - 1];
+    }
+    if (word > 0 && seen[static_cast<std::size_t>(word)] == start) return word;
+  }
+  return 0;
+}
+
+}  // namespace
+
+class Indexer {
+ public:
+  Indexer(Block& block, const ReadOptions& options)
+      : block_(block),
+        options_(options),
+        line_number_(options.first_line),
+        begin_line_(options.first_line) {}
+
+  void run() {
+    const std::string_view text = block_.text_;
+    const std::size_t whole_lines = text.rfind('\n') + 1;  // 0 if there is none
+    valid_ = find_invalid_utf8(options_.whole ? text : text.substr(0, whole_lines)) == text.npos;
+    std::size_t at = 0;
+    while (at < text.size() && !stopped_) {
+      const std::size_t found = text.find('\n', at);
+      if (found == text.npos && !options_.whole) break;
+      const std::size_t next = found == text.npos ? text.size() : found + 1;
+      take_line(at, next, text.substr(at, std::min(found, text.size()) - at));
+      at = next;
+      ++line_number_;
+    }
+    if (options_.whole && !stopped_) finish();
+    block_.text_.resize(sentence_.begin);
+    block_.next_line_ = begin_line_;
+  }
+
+ private:
+  void take_line(std::size_t at, std::size_t next, std::string_view line) {
+    if (at == 0 && options_.first_line == 1 && line.starts_with(kByteOrderMark)) {
+      line.remove_prefix(kByteOrderMark.size());
+      at += kByteOrderMark.size();
+    }
+    if (is_blank(line)) {
+      in_group_ = false;
+      closed_ = has_tokens_;
+      return;
+    }
+    if (!in_group_) begin_group(static_cast<std::uint32_t>(at));
+    if (!valid_) check_utf8(line);
+    const bool comment = line.starts_with('#');
+    if (!comment && closed_) commit(next_begin_, next_begin_line_);
+    if (stopped_) return;
+    if (!comment) take_token(static_cast<std::uint32_t>(at), line);
+    if (has_tokens_ && !closed_) sentence_.last = static_cast<std::uint32_t>(next);
+    if (!options_.skip_bad && (closed_ ? next_fault_ : fault_)) stop();
+  }
+
+  // Where lines begin after blank ones the sentence before ends, unless no words follow at all.
+  void begin_group(std::uint32_t start) {
+    in_group_ = true;
+    group_ = start;
+    if (closed_ && !next_known_) {
+      next_known_ = true;
+      next_begin_ = start;
+      next_begin_line_ = line_number_;
+    }
+  }
+
+  void complain(std::int64_t line, std::string message) {
+    std::optional<Fault>& fault = closed_ ? next_fault_ : fault_;
+    if (!fault) fault = Fault{line, std::move(message)};
+  }
+
+  void check_utf8(std::string_view line) {
+    const std::size_t bad = find_invalid_utf8(line);
+    if (bad == line.npos) return;
+    constexpr char hex[] = "0123456789ABCDEF";
+    const auto byte = static_cast<unsigned char>(line[bad]);
+    complain(line_number_, std::string("byte 0x") + hex[byte >> 4] + hex[byte & 15] +
+                               " at position " + text_of(static_cast<std::int64_t>(bad) + 1) +
+                               " of the line is not UTF-8; convert the file to UTF-8, for instance "
+                               "with iconv -f latin1 -t utf-8");
+  }
+
+  void take_token(std::uint32_t start, std::string_view line) {
+    if (!has_tokens_) {
+      has_tokens_ = true;
+      sentence_.body = group_;
+      sentence_.tokens = start;
+      sentence_.line = line_number_;
+    }
+    if (fault_) return;  // nothing of this sentence will be used
+    while (line.back() == ' ' || line.back() == '\r') line.remove_suffix(1);
+    std::uint32_t starts[kColumns + 1] = {start};
+    int columns = 1;
+    for (std::size_t tab = line.find('\t'); tab != line.npos; tab = line.find('\t', tab + 1)) {
+      if (columns < kColumns) starts[columns] = start + static_cast<std::uint32_t>(tab) + 1;
+      ++columns;
+    }
+    if (columns != kColumns) {
+      return complain(line_number_, "the line has " + text_of(columns) + " column" +
+                                        (columns == 1 ? "" : "s") +
+                                        " instead of 10; separate ten columns by single tabs and "
+                                        "write _ for what is empty");
+    }
+    starts[kColumns] = start + static_cast<std::uint32_t>(line.size()) + 1;
+    const auto field = [&](Column column) {
+      const int c = static_cast<int>(column);
+      return line.substr(starts[c] - start, starts[c + 1] - starts[c] - 1);
+    };
+    if (!take_id(field(Column::id)) || !take_head(field(Column::head))) return;
+    block_.starts_.insert(block_.starts_.end(), starts, starts + kColumns + 1);
+    word_lines_.push_back(line_number_);
+  }
+
+  // Whether the line is a word; multiword tokens and empty nodes are checked and passed over.
+  bool take_id(std::string_view id) {
+    const std::size_t mark = id.find_first_of("-.");
+    if (mark == id.npos) {
+      if (number(id) == words_ + 1) {
+        next_empty_ = 1;
+        return ++words_ > 0;
+      }
+      complain(line_number_,
+               "the id is " + quoted(id) + " where " + text_of(words_ + 1) +
+                   " is expected; number the words of a sentence 1, 2, 3, ... and put "
+                   "a blank line between sentences");
+      return false;
+    }
+    const std::int64_t first = number(id.substr(0, mark)), second = number(id.substr(mark + 1));
+    if (id[mark] == '-') {
+      if (first != words_ + 1 || second < first || first <= range_end_) {
+        complain(line_number_, "the multiword token " + quoted(id) + " does not begin at word " +
+                                   text_of(words_ + 1) +
+                                   ", overlaps another or runs backwards; write its line just "
+                                   "before its first word as first-last");
+      }
+      range_end_ = second;
+      range_line_ = line_number_;
+    } else if (first != words_ || second != next_empty_++) {
+      complain(line_number_, "the empty node " + quoted(id) + " is out of order; after word " +
+                                 text_of(words_) + " empty nodes are numbered " + text_of(words_) +
+                                 ".1, " + text_of(words_) + ".2, ...");
+    }
+    return false;
+  }
+
+  bool take_head(std::string_view head) {
+    const std::int64_t value = head == "_" ? kNoHead : number(head);
+    if (value < 0 && head != "_") {
+      complain(line_number_, "the head " + quoted(head) + " of word " + text_of(words_) +
+                                 " is not a number; write the id of a word, 0 for the root or _ "
+                                 "where it is not known");
+      return false;
+    }
+    if (value == words_) {
+      complain(line_number_,
+               "word " + text_of(words_) +
+                   " is its own head; write the id of another word, 0 for the root or "
+                   "_ where it is not known");
+      return false;
+    }
+    block_.heads_.push_back(static_cast<std::int32_t>(value));
+    return true;
+  }
+
+  // What can only be said when the sentence is whole.
+  void check_sentence() {
+    if (words_ == 0) {
+      return complain(sentence_.line,
+                      "the sentence has no words; remove it or add lines with "
+                      "ids 1, 2, 3, ...");
+    }
+    if (range_end_ > words_) {
+      return complain(range_line_, "the multiword token ends at word " + text_of(range_end_) +
+                                       " of a sentence of " + text_of(words_) +
+                                       " words; end it at a word of the sentence");
+    }
+    const std::int32_t* heads = block_.heads_.data() + block_.first_word_.back();
+    bool complete = true, rooted = false;
+    for (std::int64_t word = 1; word <= words_; ++word) {
+      const std::int32_t head = heads[word - 1];
+      if (head > words_) {
+        return complain(word_lines_[static_cast<std::size_t>(word) - 1],
+                        "the head " + text_of(head) + " of word " + text_of(word) +
+                            " is outside a sentence of " + text_of(words_) +
+                            " words; write the id of a word, 0 for the root or _ where it is not "
+                            "known");
+      }
+      complete &= head != kNoHead;
+      rooted |= head == 0;
+    }
+    if (options_.trees) check_tree(heads, complete && !rooted);
+  }
+
+  void check_tree(const std::int32_t* heads, bool rootless) {
+    if (rootless) {
+      return complain(sentence_.line, "no word of the sentence has head 0; give every tree a root");
+    }
+    if (const std::int64_t word = word_on_a_cycle(heads, words_)) {
+      complain(word_lines_[static_cast<std::size_t>(word) - 1],
+               "the heads lead from word " + text_of(word) +
+                   " back to it; break the cycle so that the heads form a tree");
+    }
+  }
+
+  // The sentence ends here: it goes into the block, or its fault does.
+  void commit(std::uint32_t end, std::int64_t end_line) {
+    closed_ = false;
+    if (!fault_) check_sentence();
+    if (fault_) {
+      block_.starts_.resize(static_cast<std::size_t>(block_.first_word_.back()) * (kColumns + 1));
+      block_.heads_.resize(static_cast<std::size_t>(block_.first_word_.back()));
+      block_.faults_.push_back(*std::move(fault_));
+      stopped_ = !options_.skip_bad;
+      if (stopped_) return;
+    } else {
+      sentence_.end = end;
+      block_.places_.push_back(sentence_);
+      block_.first_word_.push_back(block_.first_word_.back() + words_);
+    }
+    sentence_ = {};
+    sentence_.begin = end;
+    begin_line_ = end_line;
+    fault_ = std::exchange(next_fault_, std::nullopt);
+    has_tokens_ = next_known_ = false;
+    words_ = range_end_ = 0;
+    next_empty_ = 1;
+    word_lines_.clear();
+  }
+
+  // A line of the current sentence, or before the next one, is bad: nothing more is read.
+  void stop() {
+    if (closed_) commit(next_begin_, next_begin_line_);
+    if (!stopped_) block_.faults_.push_back(*std::move(fault_));
+    stopped_ = true;
+    block_.starts_.resize(static_cast<std::size_t>(block_.first_word_.back()) * (kColumns + 1));
+    block_.heads_.resize(static_cast<std::size_t>(block_.first_word_.back()));
+  }
+
+  void finish() {
+    const auto size = static_cast<std::uint32_t>(block_.text_.size());
+    if (closed_ && next_fault_) commit(next_begin_, next_begin_line_);
+    if (stopped_) return;
+    if (has_tokens_) {
+      commit(size, line_number_);
+    } else if (fault_) {
+      block_.faults_.push_back(*std::move(fault_));
+    }
+    if (stopped_) return;
+    sentence_.begin = size;
+    begin_line_ = line_number_;
+  }
+
+  Block& block_;
+  const ReadOptions& options_;
+  bool valid_ = true;  // all of it is UTF-8
+  bool stopped_ = false;
+  std::int64_t line_number_;
+
+  // The sentence that is being read, and where it began.
+  Block::Place sentence_{};
+  std::int64_t begin_line_;
+  bool has_tokens_ = false;
+  bool closed_ = false;  // a blank line was seen after it
+  std::optional<Fault> fault_;
+  std::int64_t words_ = 0, range_end_ = 0, range_line_ = 0, next_empty_ = 1;
+  std::vector<std::int64_t> word_lines_;
+
+  // The lines without a blank one between them, and the next sentence if it has begun.
+  bool in_group_ = false;
+  std::uint32_t group_ = 0;
+  bool next_known_ = false;
+  std::uint32_t next_begin_ = 0;
+  std::int64_t next_begin_line_ = 0;
+  std::optional<Fault> next_fault_;
+};
+
+Block::Block(std::string text, const ReadOptions& options)
+    : text_(std::move(text)), format_(options.format) {
+  if (text_.size() > kMaxText) throw std::length_error("a block of text is larger than 2 GB");
+  Indexer(*this, options).run();
+}
+
+}  // namespace arbora::data

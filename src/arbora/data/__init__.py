@@ -1,0 +1,22 @@
+"""Reading and writing treebanks: CoNLL-U and CoNLL-X, lossless and in bounded memory."""
+
+from arbora.data.blocks import Block, Chunk, Format, read_blocks
+from arbora.data.conllu import SentenceReader, read_conllu, write_conllu
+from arbora.data.output import open_output
+from arbora.data.sentence import Sentence, parse_feats
+from arbora.data.stats import TreebankStats, treebank_stats
+
+__all__ = [
+    "Block",
+    "Chunk",
+    "Format",
+    "Sentence",
+    "SentenceReader",
+    "TreebankStats",
+    "open_output",
+    "parse_feats",
+    "read_blocks",
+    "read_conllu",
+    "treebank_stats",
+    "write_conllu",
+]

@@ -1,0 +1,94 @@
+"""A file as blocks of whole sentences: the way in for everything that works on many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from arbora._core import data as _core
+from arbora.data.source import ReadPath, Source, open_source
+from arbora.errors import ArgumentError, DataError
+
+__all__ = ["CHUNK_SIZE", "Block", "Chunk", "Format", "OnError", "format_code", "read_blocks"]
+
+Format = Literal["conllu", "conllx"]
+OnError = Callable[[DataError], object]
+Block = _core.Block
+
+CHUNK_SIZE = 1 << 22
+_SAMPLE = 1 << 20  # what the format is guessed from
+_LARGEST_SENTENCE = 1 << 31
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A block of sentences, the errors of those left out, and how much of the file is read."""
+
+    block: Block
+    errors: tuple[DataError, ...]
+    bytes_read: int
+    bytes_total: int | None  # None if it is not known
+
+
+def format_code(format: Format | None) -> int | None:  # noqa: A002  # the public name
+    """The core's number of a format."""
+    if format is None:
+        return None
+    if format not in get_args(Format):
+        raise ArgumentError(f"format is 'conllu', 'conllx' or None (recognised), not {format!r}.")
+    return get_args(Format).index(format)
+
+
+def read_blocks(
+    path: ReadPath,
+    format: Format | None = None,  # noqa: A002  # the public name
+    skip_bad: bool = False,
+    on_error: OnError | None = None,
+    trees: bool = False,
+    chunk_size: int = CHUNK_SIZE,
+) -> Iterator[Chunk]:
+    """Blocks of about `chunk_size` bytes, cut between sentences; options as in `read_conllu`.
+
+    Memory stays within a few chunks whatever the file's size; only a sentence longer than a chunk
+    takes more. Which block a sentence is in depends on `chunk_size`, and nothing else does.
+    """
+    code = format_code(format)
+    if chunk_size < 1:
+        raise ArgumentError(f"chunk_size is a positive number of bytes, not {chunk_size}.")
+    with open_source(path) as source:
+        if code is None:
+            sample = source.peek(_SAMPLE)
+            whole_lines = sample if len(sample) < _SAMPLE else sample[: sample.rfind(b"\n") + 1]
+            code = _core.guess_format(whole_lines)
+        for chunk in _chunks(source, code, skip_bad, trees, chunk_size):
+            if not skip_bad:
+                yield chunk
+                if chunk.errors:
+                    raise chunk.errors[0]
+                continue
+            if on_error is not None:
+                for error in chunk.errors:
+                    on_error(error)
+            yield chunk
+
+
+def _chunks(
+    source: Source, code: int, skip_bad: bool, trees: bool, chunk_size: int
+) -> Iterator[Chunk]:
+    pending, line, wanted = b"", 1, chunk_size
+    while True:
+        pending += source.read(max(0, wanted - len(pending)))
+        whole = source.at_end
+        if len(pending) > _LARGEST_SENTENCE:
+            raise DataError("a sentence has more than 2 GB; is this a text file", source.name, line)
+        block = _core.read(pending, code, line, whole, trees, skip_bad)
+        errors = tuple(DataError(message, source.name, at) for at, message in block.faults)
+        pending, line = pending[block.size :], block.next_line
+        if len(block) or errors:
+            wanted = chunk_size
+            yield Chunk(block, errors, source.position, source.total)
+        else:
+            wanted = max(wanted, len(pending)) * 2  # a sentence that is longer than the chunk
+        if whole or (errors and not skip_bad):
+            return

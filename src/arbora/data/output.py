@@ -1,0 +1,111 @@
+"""Where bytes go: a file that appears when it is whole, standard output or an open stream."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from arbora.data.source import reason
+from arbora.errors import ArgumentError, FileError
+
+__all__ = ["WritePath", "open_output"]
+
+WritePath = str | os.PathLike[str] | IO[bytes] | IO[str]
+Write = Callable[[bytes], object]
+
+
+@contextmanager
+def open_output(path: WritePath) -> Iterator[Write]:
+    """Gives a function that writes bytes.
+
+    A path is written aside and renamed when everything is there: an error leaves the old file as
+    it was. `-` is standard output, `.gz` is packed, a stream or a device is written as it is.
+    """
+    if isinstance(path, str) and path == "-":
+        sys.stdout.flush()
+        yield _Checked(sys.stdout.buffer, "standard output")
+        with _one_sentence("standard output"):
+            sys.stdout.buffer.flush()
+    elif isinstance(path, str | os.PathLike):
+        name = os.fspath(path)
+        target = Path(os.path.realpath(name))
+        with _one_sentence(name):
+            is_file = not target.exists() or target.is_file()
+        with _written_aside(target, name) if is_file else _opened(target, name) as stream:
+            if name.endswith(".gz"):
+                packed = gzip.GzipFile("", "wb", fileobj=stream, mtime=0)
+                yield _Checked(packed, name)
+                with _one_sentence(name):
+                    packed.close()
+            else:
+                yield _Checked(stream, name)
+    elif hasattr(path, "write"):
+        yield _Checked(path, getattr(path, "name", "the stream"))
+    else:
+        raise ArgumentError(
+            f"sentences are written to a path or an open file, not to {type(path).__name__}."
+        )
+
+
+class _Checked:
+    """A stream's `write` whose errors say which file it was."""
+
+    def __init__(self, stream: Any, name: object) -> None:
+        self._stream = stream
+        self._name = str(name)
+        self._text = isinstance(stream, io.TextIOBase)
+
+    def __call__(self, data: bytes) -> None:
+        with _one_sentence(self._name):
+            self._stream.write(data.decode("utf-8") if self._text else data)
+
+
+@contextmanager
+def _one_sentence(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (BrokenPipeError, FileError):
+        raise  # the reader of a pipe went away; not ours to explain
+    except OSError as error:
+        advice = "; free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+        raise FileError(f"{name} cannot be written: {reason(error)}{advice}.") from error
+
+
+@contextmanager
+def _opened(target: Path, name: str) -> Iterator[IO[bytes]]:
+    """A device or a pipe, which nothing can be renamed to."""
+    with _one_sentence(name):
+        stream = target.open("wb", buffering=0)
+    try:
+        yield stream
+    finally:
+        stream.close()
+
+
+@contextmanager
+def _written_aside(target: Path, name: str) -> Iterator[IO[bytes]]:
+    aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    with _one_sentence(name):
+        stream = aside.open("wb")
+    try:
+        yield stream
+        with _one_sentence(name):
+            stream.flush()
+            os.fsync(stream.fileno())
+            stream.close()
+            if target.exists():
+                aside.chmod(stat.S_IMODE(target.stat().st_mode))
+            aside.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            stream.close()
+        aside.unlink(missing_ok=True)
+        raise

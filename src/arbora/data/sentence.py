@@ -1,0 +1,280 @@
+"""A sentence of a file: its columns for reading, its bytes for writing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arbora._core import data as _core
+from arbora.data.blocks import Block, Format, format_code
+from arbora.errors import ArgumentError, ShapeError
+from arbora.types import IntArray
+
+__all__ = ["Misc", "Sentence", "check_heads", "parse_feats"]
+
+Misc = Mapping[str, Sequence[str | None] | NDArray[np.float64]]
+
+_FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _DEPREL, _DEPS, _MISC = 1, 2, 3, 4, 5, 7, 8, 9
+
+
+class Sentence:
+    """A sentence of a CoNLL-U or CoNLL-X file; a value that keeps every byte of it.
+
+    The columns are lists with one entry per word, as in the file (`_` where it has nothing), made
+    anew whenever they are asked for: `forms`, `lemmas`, `upos` (CPOSTAG), `xpos` (POSTAG), `feats`,
+    `labels` (DEPREL), `deps` (PHEAD), `misc` (PDEPREL), `ids`. `heads` is a read-only int32 array
+    with 0 for the root and -1 for a head that the file does not give. Multiword tokens and empty
+    nodes are no words, but are written back. Sentences with the same lines are equal.
+    """
+
+    __slots__ = ("_block", "_index")
+
+    def __init__(self, block: Block, index: int) -> None:
+        self._block = block
+        self._index = index
+
+    @classmethod
+    def from_words(
+        cls,
+        forms: Sequence[str],
+        upos: Sequence[str] | None = None,
+        xpos: Sequence[str] | None = None,
+        *,
+        lemmas: Sequence[str] | None = None,
+        feats: Sequence[str] | None = None,
+        heads: ArrayLike | None = None,
+        labels: Sequence[str] | None = None,
+        misc: Sequence[str] | None = None,
+        comments: Iterable[str] = (),
+        format: Format = "conllu",  # noqa: A002  # the public name
+    ) -> Sentence:
+        """A new sentence; what is not given is `_`, and heads are missing."""
+        n = len(forms)
+        if n == 0:
+            raise ArgumentError("a sentence has at least one word; forms is empty.")
+        heads_text = None if heads is None else _head_texts(check_heads(heads, n))
+        columns = {
+            "ids": [str(word) for word in range(1, n + 1)],
+            "forms": forms,
+            "lemmas": lemmas,
+            "upos": upos,
+            "xpos": xpos,
+            "feats": feats,
+            "heads": heads_text,
+            "labels": labels,
+            "deps": None,
+            "misc": misc,
+        }
+        rows = zip(
+            *(_checked_column(name, values, n) for name, values in columns.items()), strict=True
+        )
+        lines = [*_checked_comments(comments), *("\t".join(row) for row in rows), "", ""]
+        return cls.from_bytes("\n".join(lines).encode("utf-8"), format)
+
+    @classmethod
+    def from_bytes(cls, text: bytes, format: Format = "conllu") -> Sentence:  # noqa: A002  # as above
+        """The one sentence of a text."""
+        block = _core.read(text, format_code(format) or 0)
+        if len(block) != 1:
+            problem = block.faults[0][1] if block.faults else f"the text has {len(block)} sentences"
+            raise ArgumentError(f"this is not one sentence: {problem}.")
+        return cls(block, 0)
+
+    # Columns
+
+    @property
+    def ids(self) -> list[str]:
+        return self._block.column(self._index, 0)
+
+    @property
+    def forms(self) -> list[str]:
+        return self._block.column(self._index, _FORM)
+
+    @property
+    def lemmas(self) -> list[str]:
+        return self._block.column(self._index, _LEMMA)
+
+    @property
+    def upos(self) -> list[str]:
+        return self._block.column(self._index, _UPOS)
+
+    @property
+    def xpos(self) -> list[str]:
+        return self._block.column(self._index, _XPOS)
+
+    @property
+    def feats(self) -> list[str]:
+        return self._block.column(self._index, _FEATS)
+
+    @property
+    def heads(self) -> IntArray:
+        return self._block.heads_of(self._index)
+
+    @property
+    def labels(self) -> list[str]:
+        return self._block.column(self._index, _DEPREL)
+
+    @property
+    def deps(self) -> list[str]:
+        return self._block.column(self._index, _DEPS)
+
+    @property
+    def misc(self) -> list[str]:
+        return self._block.column(self._index, _MISC)
+
+    @property
+    def morphology(self) -> list[Mapping[str, str]]:
+        """The FEATS of each word as a read-only mapping; see `parse_feats`."""
+        return [parse_feats(feats) for feats in self.feats]
+
+    # The rest
+
+    @property
+    def comments(self) -> list[str]:
+        """The comment lines before the words, each with its `#`."""
+        return self._block.comments(self._index)
+
+    @property
+    def text(self) -> str:
+        """What `# text = ` says, or the forms with spaces between them."""
+        for comment in self.comments:
+            key, equals, value = comment.lstrip("#").partition("=")
+            if equals and key.strip() == "text":
+                return value.strip()
+        return " ".join(self.forms)
+
+    @property
+    def format(self) -> Format:
+        name: Format = get_args(Format)[self._block.format]
+        return name
+
+    @property
+    def line(self) -> int:
+        """The line of its file on which the first token stands."""
+        return self._block.line(self._index)
+
+    def to_conllu(self) -> str:
+        """The text as in the file, blank lines around it included."""
+        return bytes(self).decode("utf-8")
+
+    def with_tree(
+        self,
+        heads: ArrayLike,
+        labels: Sequence[str] | None = None,
+        *,
+        misc: Misc | None = None,
+        comments: Iterable[str] = (),
+    ) -> Sentence:
+        """The same sentence with other heads and labels.
+
+        Without `labels` they stay as they are. `misc` adds `key=value` items to MISC, in place of
+        earlier values of the key (texts, None for no item; or numbers, NaN for no item); CoNLL-X
+        has no MISC and ignores it. `comments` are lines like `# arbora.rank = 1`, put after the
+        others, in place of earlier ones of that key. All other columns stay as they are, DEPS
+        (PHEAD) too.
+        """
+        n = len(self)
+        if labels is not None and len(labels) != n:
+            raise ShapeError(f"{len(labels)} labels were given for {n} words.")
+        names = sorted(set(labels or ()))
+        places = {name: place for place, name in enumerate(names)}
+        ids = None if labels is None else np.array([places[x] for x in labels], dtype=np.int32)
+        added = "\n".join(_checked_comments(comments))
+        try:
+            text = self._block.render(
+                check_heads(heads, n), ids, names, {k: _values(v) for k, v in (misc or {}).items()},
+                [added], np.array([self._index], dtype=np.int64),
+            )  # fmt: skip
+        except ValueError as error:
+            raise ArgumentError(f"{error}.") from error
+        return self.from_bytes(text, self.format)
+
+    def __bytes__(self) -> bytes:
+        return self._block.text(self._index)
+
+    def __len__(self) -> int:
+        return self._block.words(self._index)
+
+    def __repr__(self) -> str:
+        text = self.text
+        return f"Sentence({text if len(text) <= 60 else text[:57] + '...'!r}, {len(self)} words)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sentence):
+            return NotImplemented
+        return self._lines() == other._lines()
+
+    def __hash__(self) -> int:
+        return hash(self._lines())
+
+    def _lines(self) -> bytes:
+        return self._block.lines(self._index).rstrip(b"\r\n")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sentence.from_bytes, (bytes(self), self.format)
+
+
+@lru_cache(maxsize=1 << 16)
+def parse_feats(feats: str) -> Mapping[str, str]:
+    """`Case=Nom|Number=Sing` as a read-only mapping; an atom without `=` maps to ""."""
+    if feats in {"_", ""}:
+        return MappingProxyType({})
+    atoms = (atom.partition("=") for atom in feats.split("|"))
+    return MappingProxyType({name: value for name, _, value in atoms})
+
+
+def check_heads(heads: ArrayLike, n_words: int) -> IntArray:
+    """Heads as an int32 array: one per word, each another word, 0 for the root or -1 for none."""
+    given = np.asarray(heads)
+    if given.shape != (n_words,):
+        raise ShapeError(f"heads has shape {given.shape} for {n_words} words; give one per word.")
+    if not np.issubdtype(given.dtype, np.integer):
+        raise ShapeError(f"heads are integers, not {given.dtype}.")
+    wrong = (given < -1) | (given > n_words) | (given == np.arange(1, n_words + 1))
+    if wrong.any():
+        word = int(wrong.argmax()) + 1
+        raise ArgumentError(
+            f"the head {given[word - 1]} of word {word} is not another word of a sentence of "
+            f"{n_words} words, 0 or -1."
+        )
+    return np.ascontiguousarray(given, dtype=np.int32)
+
+
+def _head_texts(heads: IntArray) -> list[str]:
+    return ["_" if head < 0 else str(head) for head in heads.tolist()]
+
+
+def _checked_column(name: str, values: Sequence[str] | None, n: int) -> Sequence[str]:
+    if values is None:
+        return ["_"] * n
+    if isinstance(values, str) or len(values) != n:
+        raise ShapeError(f"{name} has {len(values)} entries for {n} words; give a list of strings.")
+    for word, value in enumerate(values, start=1):
+        if not isinstance(value, str) or not value or any(c in value for c in "\t\r\n"):
+            raise ArgumentError(
+                f"{name} of word {word} is {value!r}; a column holds a string that is not empty "
+                "and has no tab or line end."
+            )
+    return values
+
+
+def _checked_comments(comments: Iterable[str]) -> list[str]:
+    if isinstance(comments, str):
+        raise ArgumentError("comments is a list of lines, not a string.")
+    lines = list(comments)
+    for line in lines:
+        if not line.startswith("#") or "\n" in line or "\r" in line:
+            raise ArgumentError(f"the comment {line!r} must begin with # and be one line.")
+    return lines
+
+
+def _values(values: Sequence[str | None] | NDArray[np.float64]) -> list[str] | NDArray[np.float64]:
+    """MISC values as the core takes them: numbers, or texts that are empty where there is none."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+        return np.ascontiguousarray(values, dtype=np.float64)
+    return ["" if value is None else str(value) for value in values]

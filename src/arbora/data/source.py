@@ -1,0 +1,121 @@
+"""Where bytes come from: a path, a gzip file, standard input or an open stream."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from arbora.errors import ArgumentError, FileError
+
+__all__ = ["ReadPath", "Source", "open_source"]
+
+ReadPath = str | os.PathLike[str] | IO[bytes] | IO[str]
+
+
+class Source:
+    """Bytes that are read in pieces of any size, with a look ahead and a count for progress."""
+
+    def __init__(
+        self, stream: IO[Any], name: str, raw: IO[bytes] | None, total: int | None
+    ) -> None:
+        self.name = name
+        self.total = total
+        self._stream = stream
+        self._raw = raw  # the compressed file under a gzip stream: what progress is measured on
+        self._ahead = b""
+        self._taken = 0
+        self._ended = False
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file that were read so far."""
+        return self._raw.tell() if self._raw is not None else self._taken - len(self._ahead)
+
+    @property
+    def at_end(self) -> bool:
+        """Whether everything was read."""
+        self.peek(1)
+        return not self._ahead
+
+    def peek(self, size: int) -> bytes:
+        """The next bytes, which stay; fewer than `size` only at the end."""
+        pieces = [self._ahead]
+        missing = size - len(self._ahead)
+        while missing > 0 and not self._ended:
+            piece = self._read_piece(missing)
+            self._ended = not piece
+            self._taken += len(piece)
+            missing -= len(piece)
+            pieces.append(piece)
+        if len(pieces) > 1:
+            self._ahead = b"".join(pieces)
+        return self._ahead[:size]
+
+    def read(self, size: int) -> bytes:
+        """The next bytes; fewer than `size` only at the end."""
+        taken = self.peek(size)
+        self._ahead = self._ahead[len(taken) :]
+        return taken
+
+    def _read_piece(self, size: int) -> bytes:
+        try:
+            piece = self._stream.read(size)
+        except UnicodeDecodeError as error:
+            raise FileError(
+                f"{self.name} is not UTF-8 ({error.reason}); convert it, or open it in binary mode "
+                "to learn the line."
+            ) from error
+        except (OSError, EOFError) as error:
+            raise FileError(f"{self.name} cannot be read: {reason(error)}.") from error
+        return piece.encode("utf-8") if isinstance(piece, str) else bytes(piece or b"")
+
+
+def reason(error: BaseException) -> str:
+    """What the system says, in small letters."""
+    text = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
+    return text[0].lower() + text[1:]
+
+
+@contextmanager
+def open_source(path: ReadPath) -> Iterator[Source]:
+    """Opens a path (`-` is standard input, `.gz` is unpacked) or takes a stream as it is."""
+    if isinstance(path, str) and path == "-":
+        yield Source(sys.stdin.buffer, "standard input", None, None)
+    elif isinstance(path, str | os.PathLike):
+        name = os.fspath(path)
+        with _opened(name) as raw:
+            size = os.fstat(raw.fileno()).st_size or None
+            if name.endswith(".gz"):
+                with gzip.open(raw) as unpacked:
+                    yield Source(unpacked, name, raw, size)  # type: ignore[arg-type]  # reads bytes
+            else:
+                yield Source(raw, name, None, size)
+    elif hasattr(path, "read"):
+        own_name = getattr(path, "name", None)
+        stream: IO[Any] = path
+        yield Source(stream, own_name if isinstance(own_name, str) else "stream", None, _size(path))
+    else:
+        raise ArgumentError(
+            f"sentences are read from a path or an open file, not from {type(path).__name__}."
+        )
+
+
+def _opened(name: str) -> IO[bytes]:
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        raise FileError(f"{name} cannot be read: {reason(error)}.") from error
+
+
+def _size(stream: IO[Any]) -> int | None:
+    """Bytes of an open file, if it is one."""
+    try:
+        return os.fstat(stream.fileno()).st_size or None
+    except (OSError, AttributeError, io.UnsupportedOperation):
+        return None
