@@ -51,11 +51,14 @@ def compare(
         write_json(answer.to_dict())
         return
     console = report_console()
-    console.print(f"\n{answer.tokens:,} words in {answer.sentences:,} sentences", style="bold")
+    console.print()
+    console.print(f"{answer.tokens:,} words in {answer.sentences:,} sentences", style="bold")
     console.print(f"rule {answer.rule}: {answer.rule_description}", style="dim")
     headings = ["", "A", "B", "B - A", "95 % interval", "p, permutation", "p, sign test"]
     rows = [_row("UAS", answer.uas), _row("LAS", answer.las)]
+    console.print()
     console.print(table(headings, rows))
+    console.print()
     for line in _in_words(answer):
         console.print(line)
 

@@ -67,10 +67,13 @@ def evaluate(
         write_json(scores.to_dict())
         return
     console = report_console()
-    console.print(f"\n{scores.tokens:,} words in {scores.sentences:,} sentences", style="bold")
+    console.print()
+    console.print(f"{scores.tokens:,} words in {scores.sentences:,} sentences", style="bold")
     console.print(f"rule {scores.rule}: {scores.rule_description}", style="dim")
+    console.print()
     console.print(_summary(scores))
-    for part in by or []:
+    for part in dict.fromkeys(by or []):
+        console.print()
         console.print(_breakdown(scores, part))
 
 
