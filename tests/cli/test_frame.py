@@ -248,6 +248,6 @@ def test_progress_on_a_terminal():
             seen += piece
     os.close(reading)
     text = seen.decode("utf-8")
-    for part in ("training", "100%", "objective", "12.5", "87.12", "pass 1 done", "sentences/s"):
+    for part in ("training", "objective", "12.5", "87.12", "pass 1 done", "sentences/s"):
         assert part in text
     assert "4.0/4.0 MB" in text

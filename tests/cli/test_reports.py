@@ -92,7 +92,8 @@ def test_stats_of_a_folder(run, files):
     assert file["splits"] == {}
     assert file["test_in_train_percent"] is None
     text = run("stats", "bank", "gold.conllu").stdout
-    assert re.search(r"bank +CoNLL-U +2 / 7 +2 / 7 +-", text)
+    assert re.search(r"bank +CoNLL-U +2 / 7 +2 / 7", text)
+    assert re.search(r"gold\.conllu +CoNLL-U +2 / 7", text)
     (bank / "train.conllu").write_text(GOLD, encoding="utf-8")
     done = run("stats", "bank")
     assert done.exit_code == 2

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from arbora.cli import compare, evaluate, stats
-from arbora.cli.failures import CalmGroup
+from arbora.cli.failures import FAILED, INTERRUPTED, CalmGroup
 
 __all__ = ["app", "main"]
 
@@ -34,9 +34,9 @@ app.command("stats", rich_help_panel=DATA, epilog=stats.EXAMPLES)(stats.stats)
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from arbora import __version__
+        from importlib.metadata import version
 
-        typer.echo(f"arbora {__version__}")
+        typer.echo(f"arbora {version('arbora')}")
         raise typer.Exit
 
 
@@ -51,7 +51,9 @@ def _options(
 
 
 def main() -> None:
-    """Runs the command line; what it cannot print it escapes."""
+    """Runs the command line; what the terminal cannot show is escaped."""
+    if sys.stdout is None:  # Python's answer to a closed descriptor
+        sys.exit(FAILED)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
@@ -59,4 +61,4 @@ def main() -> None:
     try:
         app(prog_name="arbora")
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)

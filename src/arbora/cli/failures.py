@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from arbora.errors import ArboraError
 
-__all__ = ["CalmGroup"]
+__all__ = ["FAILED", "INTERRUPTED", "CalmGroup"]
 
 FAILED = 2
 INTERRUPTED = 130

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Bar", "byte_progress", "step_progress"]
 
+WIDE = 100  # columns of a terminal that has room for the unit of the speed
+
 
 class Bar:
     """A bar that is being drawn, or that nobody sees."""
@@ -46,7 +48,7 @@ class Bar:
         """Shows figures beside the bar; those shown before stay until they change."""
         self._figures.update(figures)
         if self._progress is not None:
-            text = "  ".join(f"[dim]{name}[/dim] {value}" for name, value in self._figures.items())
+            text = " ".join(f"[dim]{name}[/dim] {value}" for name, value in self._figures.items())
             self._progress.update(self._task, figures=text)
 
     def write(self, line: str) -> None:
@@ -78,22 +80,28 @@ def _progress(unit: str) -> Iterator[Progress | None]:
         return
     from rich import progress as parts
     from rich.console import Console
+    from rich.table import Column
     from rich.text import Text
+
+    console = Console(stderr=True)
+    shown_unit = f" {unit}" if console.width >= WIDE else ""
 
     class Speed(parts.ProgressColumn):
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
-            return Text("" if speed is None else f"{speed:,.0f} {unit}/s", style="dim")
+            text = "" if speed is None else f"{speed:,.0f}{shown_unit}/s"
+            return Text(text, style="dim", no_wrap=True)
 
     in_bytes = unit == "bytes"
+    whole = Column(no_wrap=True)
     columns = [
-        parts.TextColumn("{task.description}"),
-        parts.BarColumn(bar_width=16, style="dim", complete_style="cyan", finished_style="cyan"),
-        parts.TaskProgressColumn(),
-        parts.DownloadColumn() if in_bytes else parts.TextColumn("{task.fields[figures]}"),
+        parts.TextColumn("{task.description}", table_column=whole),
+        parts.BarColumn(bar_width=16 if in_bytes else 8, style="dim", complete_style="cyan"),
+        parts.DownloadColumn()
+        if in_bytes
+        else parts.TextColumn("{task.fields[figures]}", table_column=whole),
         parts.TransferSpeedColumn() if in_bytes else Speed(),
         parts.TimeRemainingColumn(compact=True),
     ]
-    console = Console(stderr=True)
     with parts.Progress(*columns, console=console, transient=True) as progress:
         yield progress

@@ -46,6 +46,10 @@ class Treebank:
     parts: dict[str, Part]
 
     @property
+    def is_folder(self) -> bool:
+        return "" not in self.parts
+
+    @property
     def total(self) -> TreebankStats:
         first, *others = (part.counts for part in self.parts.values())
         for other in others:
@@ -99,8 +103,10 @@ def stats(
         write_json({"treebanks": [treebank.to_dict() for treebank in found]})
         return
     console = report_console()
-    console.print()
-    console.print(_sizes(found))
+    for kind in ([bank for bank in found if bank.is_folder is folder] for folder in (True, False)):
+        if kind:
+            console.print()
+            console.print(_sizes(kind))
     console.print()
     console.print(_shapes(found))
 
@@ -157,10 +163,8 @@ def _report(error: Exception) -> None:
 
 
 def _sizes(found: list[Treebank]) -> Table:
-    """Sentences / words, for each split that any of the treebanks has."""
-    splits = [split for split in SPLITS if any(split in bank.parts for bank in found)]
-    alone = any("" in bank.parts for bank in found)
-    columns = [*splits, *([""] if alone else [])]
+    """Sentences / words of files, or of the splits of folders."""
+    columns = [name for name in (*SPLITS, "") if any(name in bank.parts for bank in found)]
     rows = [
         (bank.name, FORMATS[bank.format], *(_size(bank.parts.get(name)) for name in columns))
         for bank in found
