@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from arbora import AlignmentError, ArgumentError
 from arbora.evaluation import compare, evaluate
@@ -42,9 +43,12 @@ def sign_p_by_hand(a, b):
     return sum(math.comb(n, k) for k in as_uneven) / 2**n
 
 
-@pytest.mark.parametrize(("a", "b"), [(0, 1), (1, 1), (0, 5), (2, 9), (9, 2), (30, 55)])
-def test_sign_test_against_the_binomial_sum(a, b):
-    assert sign_test(a, b) == pytest.approx(sign_p_by_hand(a, b), rel=1e-12)
+@pytest.mark.parametrize(
+    ("a", "b"), [(0, 1), (1, 1), (0, 5), (2, 9), (9, 2), (50, 50), (30, 55), (300, 410)]
+)
+def test_sign_test_against_the_binomial_sum_and_scipy(a, b):
+    assert sign_test(a, b) == pytest.approx(sign_p_by_hand(a, b), rel=1e-11)
+    assert sign_test(a, b) == pytest.approx(binomtest(a, a + b).pvalue, rel=1e-11)
 
 
 def test_no_difference_is_no_evidence(rng):
@@ -133,3 +137,17 @@ def test_refusals(three):
     dots = [sentence(".", [0])]
     with pytest.raises(ArgumentError, match="leaves every word out"):
         compare(dots, dots, dots)
+
+
+def test_punctuation_is_left_out():
+    """B wins nothing but the full stop, and the second sentence has no word to win."""
+    gold = [sentence("go on .", [0, 1, 1]), sentence("?", [0])]
+    a = [sentence("go on .", [0, 1, 2]), sentence("?", [0])]
+    answer = compare(gold, a, gold)
+    assert (answer.tokens, answer.uas.difference, answer.uas.b_better) == (2, 0, 0)
+    assert compare(gold, a, gold, "conll2018").uas.b_better == 1
+
+
+def test_sentences_without_words_are_not_drawn(rng):
+    """Drawing one of them only would leave nothing to divide by."""
+    assert bootstrap_interval(np.array([1, 0]), np.array([2, 0]), 100, rng) == (50, 50)
