@@ -2,8 +2,8 @@
 
 python benchmarks/bench_data.py [FILE | --treebanks DIR] [--rounds N]
 
-Both read the file, hold every sentence, make forms, tags, FEATS, heads and labels available in Python
-and write everything back. Without a file a synthetic one is made.
+Both read the file, hold every sentence with its forms, tags, FEATS, heads and labels in Python and
+write everything back. Without a file a synthetic one is made.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import sys
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 from arbora import ArgumentError, FileError, Sentence, ShapeError, read_conllu, write_conllu
 from arbora._core import data as core
-from arbora.data import read_blocks
+from arbora.data import open_output, read_blocks
 from tests.data.zoo import ODD_FILES, SEA, STORM, TAGGED_X, row, text
 
 
@@ -200,6 +199,15 @@ def test_an_error_leaves_the_old_file(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("durable", [False, True])
+def test_output_of_any_bytes(tmp_path, durable):
+    with open_output(tmp_path / "x", durable=durable) as write:
+        write(b"a")
+        write(b"b")
+        assert not (tmp_path / "x").exists()
+    assert (tmp_path / "x").read_bytes() == b"ab"
+
+
 def test_unwritable_output(tmp_path):
     for path in (tmp_path / "none" / "x.conllu", tmp_path):
         with pytest.raises(FileError, match="cannot be written: ") as error:
@@ -218,13 +226,11 @@ def test_a_full_disk(tmp_path, monkeypatch):
         write_conllu("/dev/full", [one(*SEA)])
     path = tmp_path / "old.conllu"
     path.write_bytes(b"old")
-    plain = os.fsync
 
-    def full(number):
-        plain(number)
+    def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(FileError, match="no space left on device; free some space"):
         write_conllu(path, [one(*SEA)])
     assert path.read_bytes() == b"old"

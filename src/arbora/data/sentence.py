@@ -186,7 +186,7 @@ class Sentence:
         ids = None if labels is None else np.array([places[x] for x in labels], dtype=np.int32)
         new_heads = check_heads(heads, n)
         added = "\n".join(_checked_comments(comments))
-        items = {key: _values(values) for key, values in (misc or {}).items()}
+        items: dict[str, object] = {key: _values(values) for key, values in (misc or {}).items()}
         here = np.array([self._index], dtype=np.int64)
         try:
             text = self._block.render(new_heads, ids, names, items, [added], here)
