@@ -16,7 +16,7 @@ Format = Literal["conllu", "conllx"]
 OnError = Callable[[DataError], object]
 Block = _core.Block
 
-CHUNK_SIZE = 1 << 22
+CHUNK_SIZE = 1 << 21
 _SAMPLE = 1 << 20  # what the format is guessed from
 _LARGEST_SENTENCE = 1 << 31
 

@@ -1,0 +1,169 @@
+"""A bad sentence ends in one sentence with file and line, or is skipped and no other with it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+
+import pytest
+
+from arbora import ArboraError, DataError, FileError, read_conllu
+from arbora.data import read_blocks
+from tests.data.zoo import SEA, STORM, row, text
+
+CYCLE = [row(1, "a", 2), row(2, "b", 1), row(3, "c", 0)]
+NO_ROOT = [row(1, "a", 2), row(2, "b", 3), row(3, "c", 1)]
+
+# lines of a sentence, the one that is to blame (from 1), and words of the message
+BAD = {
+    "nine columns": ([SEA[0], row(2, "x", 1).rsplit("\t", 1)[0]], 2, "9 columns instead of 10"),
+    "eleven columns": ([SEA[0] + "\t_"], 1, "11 columns"),
+    "spaces for tabs": ([SEA[0].replace("\t", " ")], 1, "1 column instead of 10"),
+    "ids from 0": ([row(0, "x", 1)], 1, "id is '0' where 1 is expected"),
+    "ids from 2": ([row(2, "x", 0)], 1, "id is '2' where 1 is expected"),
+    "a gap in the ids": ([SEA[0], row(3, "x", 0)], 2, "id is '3' where 2"),
+    "no blank line": ([*SEA, *SEA], 4, "blank line between sentences"),
+    "id with a zero": ([row("01", "x", 0)], 1, "id is '01'"),
+    "id that is a word": ([row("one", "x", 0)], 1, "id is 'one'"),
+    "range too late": ([SEA[0], row("1-2", "x"), *SEA[1:]], 2, "multiword token '1-2'"),
+    "range backwards": ([SEA[0], row("2-1", "x"), *SEA[1:]], 2, "runs backwards"),
+    "ranges that overlap": (
+        [row("1-2", "x"), SEA[0], row("2-3", "y"), *SEA[1:]], 3, "overlaps"
+    ),
+    "range past the end": ([*SEA[:2], row("3-9", "x"), SEA[2]], 3, "ends at word 9"),
+    "range of nothing": ([row("1-2", "x")], 1, "no words"),
+    "bad range": ([row("1-x", "x"), *SEA], 1, "multiword token '1-x'"),
+    "empty node out of order": ([*SEA, row("2.1", "x")], 4, "empty node '2.1'"),
+    "empty node twice": ([*SEA, row("3.1", "x"), row("3.1", "x")], 5, "3.1, 3.2"),
+    "only an empty node": ([row("0.1", "x")], 1, "no words"),
+    "head past the end": ([SEA[0], row(2, "x", 4), SEA[2]], 2, "head 4 of word 2 is outside"),
+    "huge head": ([row(1, "x", 10**30)], 1, "is not a number"),
+    "negative head": ([row(1, "x", -1)], 1, "head '-1' of word 1 is not a number"),
+    "head that is a word": ([SEA[0], row(2, "x", "root")], 2, "head 'root'"),
+    "empty head": ([row(1, "x", "")], 1, "head '' of word 1"),
+    "own head": ([SEA[0], row(2, "x", 2)], 2, "word 2 is its own head"),
+    "10 MB line": (["x" * 10_000_000], 1, "1 column instead"),
+    "10 MB id": ([row("é" * 5_000_000, "x", 0)], 1, "id is 'éé"),
+}  # fmt: skip
+
+
+def is_one_sentence(error):
+    message = str(error.value if hasattr(error, "value") else error)
+    return "\n" not in message and len(message) < 400 and message.endswith(".")
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_file_and_line(tmp_path, name, end):
+    lines, at, words = BAD[name]
+    path = tmp_path / "ship.conllu"
+    path.write_bytes(text(*STORM, end=end) + text(*lines, end=end) + text(*SEA, end=end))
+    reader = read_conllu(path)
+    assert next(reader).forms[0] == "Do"
+    with pytest.raises(DataError, match=words) as error:
+        next(reader)
+    assert error.value.line == len(STORM) + 1 + at
+    assert str(error.value).startswith(f"{path}, line {error.value.line}: ")
+    assert is_one_sentence(error)
+    assert isinstance(error.value, ArboraError)
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("chunk_size", [1 << 21, 50])
+def test_skipping_loses_no_other(name, chunk_size):
+    lines, at, _ = BAD[name]
+    if chunk_size == 50 and "10 MB" in name:
+        chunk_size = 5_000_000
+    data = text(*STORM) + text(*lines) + text(*SEA) + text(*lines)
+    seen = []
+    reader = read_conllu(
+        io.BytesIO(data), skip_bad=True, on_error=seen.append, chunk_size=chunk_size
+    )
+    assert b"".join(bytes(s) for s in reader) == text(*STORM) + text(*SEA)
+    assert [str(error) for error in reader.errors] == [str(error) for error in seen]
+    second = len(STORM) + 1 + len(lines) + 1 + len(SEA) + 1
+    assert [error.line for error in seen] == [len(STORM) + 1 + at, second + at]
+
+
+@pytest.mark.parametrize(("lines", "words", "line"), [
+    (CYCLE, "lead from word 1 back to it", 1),
+    (NO_ROOT, "no word of the sentence has head 0", 1),
+    ([row(1, "a"), row(2, "b", 3), row(3, "c", 2)], "from word 2 back", 2),
+])  # fmt: skip
+def test_trees_are_checked_when_asked(lines, words, line):
+    data = text(*lines)
+    assert len(list(read_conllu(io.BytesIO(data)))) == 1
+    with pytest.raises(DataError, match=words) as error:
+        list(read_conllu(io.BytesIO(data), trees=True))
+    assert error.value.line == line
+    reader = read_conllu(io.BytesIO(data + text(*SEA)), trees=True, skip_bad=True)
+    assert [s.forms[0] for s in reader] == ["Das"]
+    assert len(reader.errors) == 1
+
+
+def test_partial_heads_are_trees():
+    data = text(row(1, "a"), row(2, "b", 1), row(3, "c", 2)) + text(*SEA)
+    assert len(list(read_conllu(io.BytesIO(data), trees=True))) == 2
+
+
+@pytest.mark.parametrize("broken", [
+    b"\xe9", b"\xc3", b"\xed\xa0\x80", b"\xc0\xaf", b"\xf5\x80\x80\x80", b"\xf0\x80\x80\x80",
+    b"\xe0\x80\x80", b"\xf4\x90\x80\x80", b"\x80",
+])  # fmt: skip
+@pytest.mark.parametrize("place", ["word", "comment"])
+def test_latin_1(broken, place):
+    with pytest.raises(UnicodeDecodeError):
+        broken.decode()
+    bad = text(
+        "# caf@" if place == "comment" else "# ok", row(1, "caf@" if place == "word" else "x", 0)
+    )
+    bad = bad.replace(b"@", broken)
+    data = text(*SEA) + bad + text(*SEA)
+    reader = read_conllu(io.BytesIO(data))
+    assert len(next(reader)) == 3
+    with pytest.raises(DataError, match=rf"byte 0x{broken[0]:02X} .* convert the file to UTF-8"
+                       ) as error:  # fmt: skip
+        next(reader)
+    assert error.value.line == len(SEA) + (2 if place == "comment" else 3)
+    skipping = read_conllu(io.BytesIO(data), skip_bad=True, chunk_size=10)
+    assert b"".join(bytes(s) for s in skipping) == text(*SEA) * 2
+    assert len(skipping.errors) == 1
+
+
+@pytest.mark.parametrize("data", [b"# caf\xe9\n", b"\xff\xfe1\x00\t\x00", text(*SEA) + b"# \xe9"])
+def test_latin_1_outside_sentences(data):
+    with pytest.raises(DataError, match="not UTF-8"):
+        list(read_conllu(io.BytesIO(data)))
+    reader = read_conllu(io.BytesIO(data), skip_bad=True)
+    assert len(list(reader)) == data.startswith(b"1")
+    assert len(reader.errors) == 1
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    for path in (tmp_path / "none.conllu", tmp_path):
+        with pytest.raises(FileError, match="cannot be read: ") as error:
+            list(read_conllu(path))
+        assert str(path) in str(error.value)
+        assert is_one_sentence(error)
+        assert isinstance(error.value, OSError)
+
+
+def test_broken_gzip(tmp_path):
+    path = tmp_path / "x.conllu.gz"
+    path.write_bytes(gzip.compress(text(*STORM) * 100)[:-20])
+    with pytest.raises(FileError, match="cannot be read"):
+        list(read_conllu(path))
+    path.write_bytes(text(*STORM))
+    with pytest.raises(FileError, match="cannot be read"):
+        list(read_conllu(path))
+
+
+def test_arguments():
+    with pytest.raises(ArboraError, match="format is 'conllu'"):
+        list(read_conllu(io.BytesIO(b""), format="conll"))
+    with pytest.raises(ArboraError, match="a path or an open file"):
+        list(read_conllu(42))
+    with pytest.raises(ArboraError, match="chunk_size"):
+        list(read_blocks(io.BytesIO(b""), chunk_size=0))
