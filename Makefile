@@ -34,6 +34,7 @@ format: $(STAMP) ## Format all code
 
 bench: $(STAMP)  ## Speed against other libraries, as ratios
 	@$(RUN) benchmarks/bench_inference.py
+	@$(RUN) benchmarks/bench_data.py
 
 sanitize: $(STAMP)  ## The core's tests under address and undefined-behaviour sanitizers
 	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \

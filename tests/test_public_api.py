@@ -49,11 +49,12 @@ def test_types_are_shipped():
 def test_stubs_are_those_of_the_compiled_module():
     """The build writes the stubs from the module; what it installed names every kernel."""
     core = Path(arbora._core.__file__).parent / "_core"
-    text = (core / "inference.pyi").read_text(encoding="utf-8")
-    kernels = [name for name in dir(arbora._core.inference) if not name.startswith("_")]
-    assert len(kernels) >= 8
-    for name in kernels:
-        assert f"def {name}(" in text or f"{name}: " in text
+    for layer, least in (("data", 5), ("inference", 8)):
+        text = (core / f"{layer}.pyi").read_text(encoding="utf-8")
+        kernels = [name for name in dir(getattr(arbora._core, layer)) if not name.startswith("_")]
+        assert len(kernels) >= least
+        for name in kernels:
+            assert f"def {name}(" in text or f"{name}: " in text or f"class {name}:" in text
 
 
 def test_a_tree_is_a_value():

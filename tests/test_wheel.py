@@ -43,3 +43,5 @@ def test_wheel_in_an_empty_environment(tmp_path):
         "print(arbora.__version__)\n"
     )
     assert run(python, "-c", script, cwd=tmp_path).strip() == "0.1.0"
+    command = python.parent / "arbora"
+    assert run(command, "--version", cwd=tmp_path).strip() == "arbora 0.1.0"

@@ -57,7 +57,7 @@ def main(folder: Path) -> None:
     sys.stderr.write("Installing build tools ...\n")
     run([*pip, *BUILD_TOOLS], "Installing the build tools")
     sys.stderr.write("Compiling arbora and installing what it needs (about a minute) ...\n")
-    # an editable install of before would stand in the way of the stub generator, which imports arbora
+    # an old editable install would stand in the way of the stub generator, which imports arbora
     run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "arbora"], "Removing the old arbora")
     run([*pip, "--no-build-isolation", "--editable", ".[dev]"], "Building arbora")
 

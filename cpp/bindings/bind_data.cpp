@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -239,9 +240,16 @@ Block read_block(nb::bytes data, int format, std::int64_t first_line, bool whole
   options.whole = whole;
   options.trees = trees;
   options.skip_bad = skip_bad;
+  // the block shares the bytes; whoever drops it last may not hold the GIL
+  PyObject* const kept = data.ptr();
+  Py_INCREF(kept);
+  const std::shared_ptr<const void> owner(kept, [](PyObject* bytes) {
+    nb::gil_scoped_acquire acquire;
+    Py_DECREF(bytes);
+  });
   const std::string_view text = contents(data);
   nb::gil_scoped_release release;
-  return Block(std::string(text), options);
+  return Block(text, owner, options);
 }
 
 std::vector<std::tuple<std::int64_t, std::string>> faults(const Block& block) {

@@ -1,6 +1,8 @@
 // One pass over the text: lines into groups, groups into sentences.
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -21,6 +23,29 @@ std::int64_t number(std::string_view digits) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   const bool good = error == std::errc() && end == digits.data() + digits.size() && value >= 0;
   return good ? value : -1;
+}
+
+// Calls take(place) for every tab, looking at eight bytes at a time: fields are too short for a
+// search of each.
+template <class Take>
+void for_tabs(std::string_view line, Take take) {
+  constexpr std::uint64_t low = 0x7F7F7F7F7F7F7F7Fu, tabs = 0x0909090909090909u;
+  std::size_t at = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    for (; at + 8 <= line.size(); at += 8) {
+      std::uint64_t eight;
+      std::memcpy(&eight, line.data() + at, 8);
+      eight ^= tabs;
+      // the high bit of every byte that is zero now, and of no other
+      std::uint64_t found = ~(((eight & low) + low) | eight | low);
+      for (; found != 0; found &= found - 1) {
+        take(at + static_cast<std::size_t>(std::countr_zero(found)) / 8);
+      }
+    }
+  }
+  for (; at < line.size(); ++at) {
+    if (line[at] == '\t') take(at);
+  }
 }
 
 // A field in a message: short, and cut between characters.
@@ -63,6 +88,9 @@ class Indexer {
     const std::string_view text = block_.text_;
     const std::size_t whole_lines = text.rfind('\n') + 1;  // 0 if there is none
     valid_ = find_invalid_utf8(options_.whole ? text : text.substr(0, whole_lines)) == text.npos;
+    const std::size_t words = text.size() / 48;  // about; what is not used costs nothing
+    block_.starts_.reserve(words * (kColumns + 1));
+    block_.heads_.reserve(words);
     std::size_t at = 0;
     while (at < text.size() && !stopped_) {
       const std::size_t found = text.find('\n', at);
@@ -73,7 +101,7 @@ class Indexer {
       ++line_number_;
     }
     if (options_.whole && !stopped_) finish();
-    block_.text_.resize(sentence_.begin);
+    block_.text_ = text.substr(0, sentence_.begin);
     block_.next_line_ = begin_line_;
   }
 
@@ -135,11 +163,11 @@ class Indexer {
     if (fault_) return;  // nothing of this sentence will be used
     while (line.back() == ' ' || line.back() == '\r') line.remove_suffix(1);
     std::uint32_t starts[kColumns + 1] = {start};
-    int columns = 1;
-    for (std::size_t tab = line.find('\t'); tab != line.npos; tab = line.find('\t', tab + 1)) {
+    std::int64_t columns = 1;
+    for_tabs(line, [&](std::size_t tab) {
       if (columns < kColumns) starts[columns] = start + static_cast<std::uint32_t>(tab) + 1;
       ++columns;
-    }
+    });
     if (columns != kColumns) {
       return complain(line_number_, "the line has " + text_of(columns) + " column" +
                                         (columns == 1 ? "" : "s") +
@@ -319,8 +347,13 @@ class Indexer {
   std::optional<Fault> next_fault_;
 };
 
-Block::Block(std::string text, const ReadOptions& options)
-    : text_(std::move(text)), format_(options.format) {
+Block::Block(std::string text, const ReadOptions& options) {
+  const auto kept = std::make_shared<const std::string>(std::move(text));
+  *this = Block(*kept, kept, options);
+}
+
+Block::Block(std::string_view text, std::shared_ptr<const void> owner, const ReadOptions& options)
+    : owner_(std::move(owner)), text_(text), format_(options.format) {
   if (text_.size() > kMaxText) throw std::length_error("a block of text is larger than 2 GB");
   Indexer(*this, options).run();
 }

@@ -5,8 +5,11 @@ A distribution over dependency trees is an object you can question: `SpanningTre
 and gradients, exactly. `read_conllu` and `write_conllu` read and write treebanks byte for byte.
 """
 
-from arbora.data import Sentence, read_conllu, write_conllu
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+
 from arbora.errors import (
+    AlignmentError,
     ArboraError,
     ArgumentError,
     ConstraintError,
@@ -17,12 +20,26 @@ from arbora.errors import (
     ShapeError,
     TooLargeError,
 )
-from arbora.inference import Mixture, ProjectiveTrees, SpanningTrees, TreeBatch
-from arbora.types import Samples, Tree
+
+if TYPE_CHECKING:
+    from arbora.data import Sentence, read_conllu, write_conllu
+    from arbora.evaluation import (
+        Calibration,
+        Comparison,
+        Scores,
+        calibration,
+        compare,
+        evaluate,
+    )
+    from arbora.inference import Mixture, ProjectiveTrees, SpanningTrees, TreeBatch
+    from arbora.types import Samples, Tree
 
 __all__ = [
+    "AlignmentError",
     "ArboraError",
     "ArgumentError",
+    "Calibration",
+    "Comparison",
     "ConstraintError",
     "DataError",
     "FileError",
@@ -31,6 +48,7 @@ __all__ = [
     "ProjectiveTrees",
     "Samples",
     "ScoreError",
+    "Scores",
     "Sentence",
     "ShapeError",
     "SpanningTrees",
@@ -38,8 +56,32 @@ __all__ = [
     "Tree",
     "TreeBatch",
     "__version__",
+    "calibration",
+    "compare",
+    "evaluate",
     "read_conllu",
     "write_conllu",
 ]
 
 __version__ = "0.1.0"
+
+# Loaded when first asked for: the command line's help should not wait for NumPy.
+_HOMES = {
+    "arbora.data": "Sentence read_conllu write_conllu",
+    "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
+    "arbora.inference": "Mixture ProjectiveTrees SpanningTrees TreeBatch",
+    "arbora.types": "Samples Tree",
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'arbora' has no attribute {name!r}")
+    value = getattr(_import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "AlignmentError",
     "ArboraError",
     "ArgumentError",
     "ConstraintError",
@@ -17,6 +18,10 @@ __all__ = [
 
 class ArboraError(ValueError):
     """The base of all errors about input; also a `ValueError`."""
+
+
+class AlignmentError(ArboraError):
+    """Gold and system do not hold the same words, or gold is not annotated."""
 
 
 class ArgumentError(ArboraError):

@@ -39,9 +39,9 @@ def test_rule(name, start, end):
     assert next(read_conllu(io.BytesIO(data), chunk_size=1)).format == expected
 
 
-@pytest.mark.parametrize("format", ["conllu", "conllx"])
-def test_override(format):
-    assert next(read_conllu(io.BytesIO(text(*STORM)), format=format)).format == format
+@pytest.mark.parametrize("name", ["conllu", "conllx"])
+def test_override(name):
+    assert next(read_conllu(io.BytesIO(text(*STORM)), format=name)).format == name
 
 
 def test_only_whole_lines_of_the_sample_count():

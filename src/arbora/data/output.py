@@ -23,11 +23,12 @@ Write = Callable[[bytes], object]
 
 
 @contextmanager
-def open_output(path: WritePath) -> Iterator[Write]:
+def open_output(path: WritePath, durable: bool = False) -> Iterator[Write]:
     """Gives a function that writes bytes.
 
     A path is written aside and renamed when everything is there: an error leaves the old file as
-    it was. `-` is standard output, `.gz` is packed, a stream or a device is written as it is.
+    it was. `durable` waits until the disk has it, so that a power failure leaves one of the two
+    as well. `-` is standard output, `.gz` is packed, a stream or a device is written as it is.
     """
     if isinstance(path, str) and path == "-":
         sys.stdout.flush()
@@ -39,7 +40,7 @@ def open_output(path: WritePath) -> Iterator[Write]:
         target = Path(os.path.realpath(name))
         with _one_sentence(name):
             is_file = not target.exists() or target.is_file()
-        with _written_aside(target, name) if is_file else _opened(target, name) as stream:
+        with _written_aside(target, name, durable) if is_file else _opened(target, name) as stream:
             if name.endswith(".gz"):
                 packed = gzip.GzipFile("", "wb", fileobj=stream, mtime=0)
                 yield _Checked(packed, name)
@@ -91,7 +92,7 @@ def _opened(target: Path, name: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _written_aside(target: Path, name: str) -> Iterator[IO[bytes]]:
+def _written_aside(target: Path, name: str, durable: bool) -> Iterator[IO[bytes]]:
     aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     with _one_sentence(name):
         stream = aside.open("wb")
@@ -99,7 +100,8 @@ def _written_aside(target: Path, name: str) -> Iterator[IO[bytes]]:
         yield stream
         with _one_sentence(name):
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
             stream.close()
             if target.exists():
                 aside.chmod(stat.S_IMODE(target.stat().st_mode))

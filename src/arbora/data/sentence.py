@@ -184,12 +184,12 @@ class Sentence:
         names = sorted(set(labels or ()))
         places = {name: place for place, name in enumerate(names)}
         ids = None if labels is None else np.array([places[x] for x in labels], dtype=np.int32)
+        new_heads = check_heads(heads, n)
         added = "\n".join(_checked_comments(comments))
+        items: dict[str, object] = {key: _values(values) for key, values in (misc or {}).items()}
+        here = np.array([self._index], dtype=np.int64)
         try:
-            text = self._block.render(
-                check_heads(heads, n), ids, names, {k: _values(v) for k, v in (misc or {}).items()},
-                [added], np.array([self._index], dtype=np.int64),
-            )  # fmt: skip
+            text = self._block.render(new_heads, ids, names, items, [added], here)
         except ValueError as error:
             raise ArgumentError(f"{error}.") from error
         return self.from_bytes(text, self.format)

@@ -54,7 +54,7 @@ class Source:
             missing -= len(piece)
             pieces.append(piece)
         if len(pieces) > 1:
-            self._ahead = b"".join(pieces)
+            self._ahead = b"".join(filter(None, pieces))
         return self._ahead[:size]
 
     def read(self, size: int) -> bytes:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,8 @@ class Block {
   // lines after it, and anything without words before it, belong to it, so that nothing of a file
   // is lost.
   Block(std::string text, const ReadOptions& options);
+  // The same without a copy: `owner` keeps the text alive.
+  Block(std::string_view text, std::shared_ptr<const void> owner, const ReadOptions& options);
 
   std::int64_t sentences() const { return static_cast<std::int64_t>(first_word_.size()) - 1; }
 
@@ -50,7 +53,7 @@ class Block {
   }
   std::string_view field(std::int64_t sentence, std::int64_t word, Column column) const {
     const std::uint32_t* tabs = starts(sentence, word) + static_cast<int>(column);
-    return std::string_view(text_).substr(tabs[0], tabs[1] - tabs[0] - 1);
+    return {text_.data() + tabs[0], tabs[1] - tabs[0] - 1};
   }
   // 0 is the root symbol, kNoHead a head that the file does not give.
   const std::int32_t* heads(std::int64_t sentence) const {
@@ -105,10 +108,11 @@ class Block {
     return starts_.data() + (first_word(sentence) + word - 1) * (kColumns + 1);
   }
   std::string_view between(std::uint32_t begin, std::uint32_t end) const {
-    return std::string_view(text_).substr(begin, end - begin);
+    return text_.substr(begin, end - begin);
   }
 
-  std::string text_;
+  std::shared_ptr<const void> owner_;
+  std::string_view text_;
   Format format_ = Format::conllu;
   std::vector<std::int64_t> first_word_{0};  // of each sentence, and the end
   std::vector<Place> places_;                // one of each sentence

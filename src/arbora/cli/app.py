@@ -1,0 +1,64 @@
+"""The table of commands."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from arbora.cli import compare, evaluate, stats
+from arbora.cli.failures import FAILED, INTERRUPTED, CalmGroup
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="arbora",
+    cls=CalmGroup,
+    help="Probabilistic dependency parsing: trees you can question.",
+    epilog="Every command explains itself: [bold]arbora COMMAND --help[/bold]. "
+    "A file named [bold]-[/bold] is standard input or output.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+JUDGE = "Judge"
+DATA = "Look at data"
+
+app.command("evaluate", rich_help_panel=JUDGE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
+app.command("compare", rich_help_panel=JUDGE, epilog=compare.EXAMPLES)(compare.compare)
+app.command("stats", rich_help_panel=DATA, epilog=stats.EXAMPLES)(stats.stats)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"arbora {version('arbora')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Runs the command line; what the terminal cannot show is escaped."""
+    if sys.stdout is None:  # Python's answer to a closed descriptor
+        sys.exit(FAILED)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(errors="backslashreplace")
+    try:
+        app(prog_name="arbora")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

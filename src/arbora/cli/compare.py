@@ -1,0 +1,86 @@
+"""`arbora compare`: is one parse better than another?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arbora.cli.evaluate import RuleName
+from arbora.cli.files import check_one_input
+from arbora.cli.output import figure, p_value, report_console, table, write_json
+
+if TYPE_CHECKING:
+    from arbora.evaluation import Comparison, Difference
+
+EXAMPLES = """[bold]Examples[/bold]
+
+arbora compare gold.conllu baseline.conllu better.conllu
+
+arbora compare gold.conllu a.conllu b.conllu --permutations 100000 --json"""
+
+
+def compare(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The annotated file.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="The same words, parsed by one system.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The same words, parsed by another.")],
+    rule: Annotated[
+        RuleName | None,
+        typer.Option(
+            metavar="RULE",
+            help="Which words count: conllx, conll2018 or ptb, as for arbora evaluate.",
+        ),
+    ] = None,
+    permutations: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Permutations, and bootstrap samples.")
+    ] = 10_000,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="The same seed, the same answer.")
+    ] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Compare two parses of the same sentences: is the difference more than luck?
+
+    By sentence: a paired permutation test, a sign test, a bootstrap interval.
+    """
+    from arbora.evaluation import compare as judge
+
+    check_one_input(gold, a, b)
+    answer = judge(gold, a, b, rule, permutations=permutations, seed=seed)
+    if as_json:
+        write_json(answer.to_dict())
+        return
+    console = report_console()
+    console.print()
+    console.print(f"{answer.tokens:,} words in {answer.sentences:,} sentences", style="bold")
+    console.print(f"rule {answer.rule}: {answer.rule_description}", style="dim")
+    headings = ["", "A", "B", "B - A", "95 % interval", "p, permutation", "p, sign test"]
+    rows = [_row("UAS", answer.uas), _row("LAS", answer.las)]
+    console.print()
+    console.print(table(headings, rows))
+    console.print()
+    for line in _in_words(answer):
+        console.print(line)
+
+
+def _row(name: str, d: Difference) -> tuple[str, ...]:
+    low, high = d.interval
+    return (
+        f"[bold]{name}[/bold]",
+        figure(d.a),
+        figure(d.b),
+        f"[bold]{d.difference:+.2f}[/bold]",
+        f"{low:+.2f} to {high:+.2f}",
+        p_value(d.permutation_p),
+        p_value(d.sign_p),
+    )
+
+
+def _in_words(answer: Comparison) -> list[str]:
+    lines = []
+    for name, d in (("UAS", answer.uas), ("LAS", answer.las)):
+        lines.append(
+            f"[dim]{name}: B is better in {d.b_better:,} sentences, A in {d.a_better:,}, "
+            f"equal in {d.ties:,}.[/dim]"
+        )
+    return lines

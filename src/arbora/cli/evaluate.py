@@ -1,0 +1,127 @@
+"""`arbora evaluate`: how good is a parse?"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arbora.cli.files import check_one_input
+from arbora.cli.output import figure, report_console, table, write_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from arbora.evaluation import Match, Scores
+
+EXAMPLES = """[bold]Examples[/bold]
+
+arbora evaluate gold.conllu parsed.conllu
+
+arbora evaluate gold.conllu parsed.conllu --by label --by length
+
+arbora parse test.conllu | arbora evaluate test.conllu - --json"""
+
+
+class RuleName(StrEnum):
+    """The rules of `arbora.evaluation`, known here so that help need not load them."""
+
+    conllx = "conllx"
+    conll2018 = "conll2018"
+    ptb = "ptb"
+
+
+class Part(StrEnum):
+    label = "label"
+    distance = "distance"
+    length = "length"
+
+
+def evaluate(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The annotated file.")],
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="The same words, parsed.")],
+    rule: Annotated[
+        RuleName | None,
+        typer.Option(
+            metavar="RULE",
+            help="Which words count: conllx leaves out words of punctuation characters, conll2018 "
+            "counts all and drops subtypes of labels, ptb leaves out the Penn Treebank's "
+            "punctuation tags. By default the format of GOLD decides.",
+        ),
+    ] = None,
+    by: Annotated[
+        list[Part] | None,
+        typer.Option(
+            metavar="PART", help="Also by label, distance or length; may be given several times."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Score a parse against gold: UAS, LAS, complete sentences, roots, non-projective arcs."""
+    from arbora.evaluation import evaluate as score
+
+    check_one_input(gold, system)
+    scores = score(gold, system, rule)
+    if as_json:
+        write_json(scores.to_dict())
+        return
+    console = report_console()
+    console.print()
+    console.print(f"{scores.tokens:,} words in {scores.sentences:,} sentences", style="bold")
+    console.print(f"rule {scores.rule}: {scores.rule_description}", style="dim")
+    console.print()
+    console.print(_summary(scores))
+    for part in dict.fromkeys(by or []):
+        console.print()
+        console.print(_breakdown(scores, part))
+
+
+def _summary(scores: Scores) -> Table:
+    rows = [
+        ("[bold]UAS[/bold]", f"[bold]{figure(scores.uas)}[/bold]", "right heads"),
+        ("[bold]LAS[/bold]", f"[bold]{figure(scores.las)}[/bold]", "right heads and labels"),
+    ]
+    if scores.las_exact != scores.las:
+        rows.append(("LAS, whole labels", figure(scores.las_exact), "with their subtypes"))
+    rows += [
+        ("Complete", figure(scores.complete), "sentences with all heads right"),
+        ("Complete, labelled", figure(scores.complete_labelled), "and all labels"),
+        ("Root", figure(scores.root), "sentences with the right root"),
+    ]
+    arcs = scores.nonprojective
+    if arcs.gold or arcs.system:
+        rows += [
+            ("Non-projective precision", figure(arcs.precision), f"of {arcs.system:,} arcs"),
+            ("Non-projective recall", figure(arcs.recall), f"of {arcs.gold:,} arcs"),
+        ]
+    for name, other in scores.other_counts().items():
+        rows += [
+            (f"{name}: UAS", figure(other.uas), f"of {other.tokens:,} words"),
+            (f"{name}: LAS", figure(other.las), ""),
+        ]
+    made = table(["", "%", ""], rows)
+    made.columns[2].justify = "left"
+    made.columns[2].style = "dim"
+    return made
+
+
+def _breakdown(scores: Scores, part: Part) -> Table:
+    if part is Part.label:
+        return _matches("By label: right head and label", "label", scores.by_label)
+    if part is Part.distance:
+        return _matches("By distance: right head", "words apart", scores.by_distance)
+    rows = [
+        (name, f"{b.sentences:,}", f"{b.tokens:,}", figure(b.uas), figure(b.las))
+        for name, b in scores.by_length.items()
+        if b.tokens
+    ]
+    return table(["words", "sentences", "counted", "UAS", "LAS"], rows, "By length of sentence")
+
+
+def _matches(title: str, kind: str, matches: dict[str, Match]) -> Table:
+    rows = [
+        (name, f"{m.gold:,}", f"{m.system:,}", *map(figure, (m.precision, m.recall, m.f1)))
+        for name, m in matches.items()
+    ]
+    return table([kind, "gold", "system", "precision", "recall", "F1"], rows, title)

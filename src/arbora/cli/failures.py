@@ -1,0 +1,67 @@
+"""What goes wrong becomes one sentence on standard error, never a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from arbora.errors import ArboraError
+
+__all__ = ["FAILED", "INTERRUPTED", "CalmGroup"]
+
+FAILED = 2
+INTERRUPTED = 130
+
+
+class CalmGroup(TyperGroup):
+    """Runs a command; expected failures end it with a sentence and an exit status."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            answer = super().invoke(ctx)
+            sys.stdout.flush()  # a full disk shows here and not after the last line of Python
+        except KeyboardInterrupt:
+            _say("interrupted.")
+            raise typer.Exit(INTERRUPTED) from None
+        except (ArboraError, OSError, UnicodeError, MemoryError) as error:
+            _give_up_output()
+            _say(_sentence(error))
+            raise typer.Exit(FAILED) from None
+        return answer
+
+
+def _sentence(error: Exception) -> str:
+    match error:
+        case ArboraError():
+            text = str(error)
+        case BrokenPipeError():
+            text = "the program that reads the output has stopped reading"
+        case OSError(filename=None):
+            text = f"reading or writing failed: {error.strerror or error}"
+        case OSError():
+            text = f"{error.filename}: {error.strerror}"
+        case UnicodeError():
+            text = f"the input is not UTF-8 text ({error})"
+        case _:
+            text = "there is not enough memory"
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _say(sentence: str) -> None:
+    with contextlib.suppress(OSError):
+        typer.secho("arbora: ", fg=typer.colors.RED, bold=True, nl=False, err=True)
+        typer.echo(sentence, err=True)
+
+
+def _give_up_output() -> None:
+    """Lets nothing be written that cannot be: Python would complain of it once more at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

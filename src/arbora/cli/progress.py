@@ -1,0 +1,107 @@
+"""Progress bars on standard error; off a terminal they are not drawn at all.
+
+```python
+with byte_progress("parsing", total=path.stat().st_size) as bar:
+    bar.reached(bytes_read)
+
+with step_progress("training", total=passes * sentences, unit="sentences") as bar:
+    bar.show(**{"pass": "3/10", "objective": "1.21e4", "UAS": "87.31", "LAS": "84.02"})
+    bar.advance(batch_size)
+```
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, Task
+
+__all__ = ["Bar", "byte_progress", "step_progress"]
+
+WIDE = 100  # columns of a terminal that has room for the unit of the speed
+
+
+class Bar:
+    """A bar that is being drawn, or that nobody sees."""
+
+    def __init__(self, progress: Progress | None, description: str, total: float | None) -> None:
+        self._progress = progress
+        self._figures: dict[str, str] = {}
+        if progress is not None:
+            self._task = progress.add_task(description, total=total, figures="")
+
+    def advance(self, steps: float = 1) -> None:
+        """So many more steps are done."""
+        if self._progress is not None:
+            self._progress.advance(self._task, steps)
+
+    def reached(self, done: float) -> None:
+        """So many steps or bytes are done altogether."""
+        if self._progress is not None:
+            self._progress.update(self._task, completed=done)
+
+    def show(self, **figures: str) -> None:
+        """Shows figures beside the bar; those shown before stay until they change."""
+        self._figures.update(figures)
+        if self._progress is not None:
+            text = " ".join(f"[dim]{name}[/dim] {value}" for name, value in self._figures.items())
+            self._progress.update(self._task, figures=text)
+
+    def write(self, line: str) -> None:
+        """A line above the bar that stays, on a terminal or off it."""
+        if self._progress is not None:
+            self._progress.console.print(line, highlight=False, markup=False)
+        else:
+            sys.stderr.write(line + "\n")
+
+
+@contextmanager
+def byte_progress(description: str, total: int | None) -> Iterator[Bar]:
+    """By bytes, with speed and time left; `total=None` (a pipe) shows what was read so far."""
+    with _progress("bytes") as progress:
+        yield Bar(progress, description, total)
+
+
+@contextmanager
+def step_progress(description: str, total: int | None, unit: str = "steps") -> Iterator[Bar]:
+    """By steps, with figures, steps per second and time left."""
+    with _progress(unit) as progress:
+        yield Bar(progress, description, total)
+
+
+@contextmanager
+def _progress(unit: str) -> Iterator[Progress | None]:
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress as parts
+    from rich.console import Console
+    from rich.table import Column
+    from rich.text import Text
+
+    console = Console(stderr=True)
+    shown_unit = f" {unit}" if console.width >= WIDE else ""
+
+    class Speed(parts.ProgressColumn):
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            text = "" if speed is None else f"{speed:,.0f}{shown_unit}/s"
+            return Text(text, style="dim", no_wrap=True)
+
+    in_bytes = unit == "bytes"
+    whole = Column(no_wrap=True)
+    columns = [
+        parts.TextColumn("{task.description}", table_column=whole),
+        parts.BarColumn(bar_width=16 if in_bytes else 8, style="dim", complete_style="cyan"),
+        parts.DownloadColumn()
+        if in_bytes
+        else parts.TextColumn("{task.fields[figures]}", table_column=whole),
+        parts.TransferSpeedColumn() if in_bytes else Speed(),
+        parts.TimeRemainingColumn(compact=True),
+    ]
+    with parts.Progress(*columns, console=console, transient=True) as progress:
+        yield progress

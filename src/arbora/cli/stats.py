@@ -1,0 +1,207 @@
+"""`arbora stats`: what is in a treebank?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arbora.cli.files import check_one_input
+from arbora.cli.output import figure, report_console, table, write_json
+from arbora.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from arbora.data import Sentence, TreebankStats
+
+EXAMPLES = """[bold]Examples[/bold]
+
+arbora stats train.conllu
+
+arbora stats UD_Danish-DDT UD_Swedish-LinES --json"""
+
+SPLITS = ("train", "dev", "test")
+ENDINGS = (".conllu", ".conll", ".conllu.gz", ".conll.gz")
+FORMATS = {"conllu": "CoNLL-U", "conllx": "CoNLL-X", "": "-"}
+
+
+@dataclass
+class Part:
+    """One file: its counts, and its sentences as texts."""
+
+    counts: TreebankStats
+    format: str = ""
+    texts: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Treebank:
+    """A file alone, or a folder's train, dev and test; never empty."""
+
+    name: str
+    parts: dict[str, Part]
+
+    @property
+    def is_folder(self) -> bool:
+        return "" not in self.parts
+
+    @property
+    def total(self) -> TreebankStats:
+        first, *others = (part.counts for part in self.parts.values())
+        for other in others:
+            first = first + other
+        return first
+
+    @property
+    def format(self) -> str:
+        return max(part.format for part in self.parts.values())
+
+    @property
+    def test_in_train(self) -> float | None:
+        """The percentage of test sentences whose words are also a training sentence."""
+        if not {"train", "test"} <= self.parts.keys() or not self.parts["test"].texts:
+            return None
+        seen = set(self.parts["train"].texts)
+        test = self.parts["test"].texts
+        return 100 * sum(text in seen for text in test) / len(test)
+
+    def to_dict(self) -> dict[str, Any]:
+        splits = {name: part.counts.to_dict() for name, part in self.parts.items() if name}
+        return {
+            "name": self.name,
+            "format": self.format or None,
+            **self.total.to_dict(),
+            "test_in_train_percent": self.test_in_train,
+            "splits": splits,
+        }
+
+
+def stats(
+    treebanks: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TREEBANK...", help="Files, or folders with train, dev and test files."
+        ),
+    ],
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out malformed sentences, and say which.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Describe treebanks: sizes, non-projective and crossing arcs, roots, lengths, labels.
+
+    A non-projective arc passes over a word that its head does not dominate.
+    A crossing arc crosses another one, arcs from the root included.
+    """
+    check_one_input(*treebanks)
+    found = [_read(path, skip_bad) for path in treebanks]
+    if as_json:
+        write_json({"treebanks": [treebank.to_dict() for treebank in found]})
+        return
+    console = report_console()
+    for kind in ([bank for bank in found if bank.is_folder is folder] for folder in (True, False)):
+        if kind:
+            console.print()
+            console.print(_sizes(kind))
+    console.print()
+    console.print(_shapes(found))
+
+
+def _read(path: str, skip_bad: bool) -> Treebank:
+    folder = Path(path)
+    if path == "-" or not folder.is_dir():
+        name = "standard input" if path == "-" else folder.name
+        return Treebank(name, {"": _read_part(path, skip_bad)})
+    files = find_splits(folder)
+    parts = {split: _read_part(str(file), skip_bad) for split, file in files.items()}
+    return Treebank(folder.resolve().name, parts)
+
+
+def find_splits(folder: Path) -> dict[str, Path]:
+    """The files of a folder that are named train, dev or test, or end so (`da_ddt-ud-dev`)."""
+    found: dict[str, Path] = {}
+    for file in sorted(folder.iterdir()):
+        stem = next((file.name.removesuffix(end) for end in ENDINGS if file.name.endswith(end)), "")
+        for split in SPLITS:
+            if stem == split or stem.endswith((f"-{split}", f"_{split}", f".{split}")):
+                if split in found:
+                    raise ArgumentError(
+                        f"{folder} has several {split} files, {found[split].name} and {file.name}: "
+                        "name the files you mean"
+                    )
+                found[split] = file
+    if not found:
+        raise ArgumentError(
+            f"{folder} has no train, dev or test file in .conllu or .conll: name the files you mean"
+        )
+    return {split: found[split] for split in SPLITS if split in found}
+
+
+def _read_part(path: str, skip_bad: bool) -> Part:
+    from arbora.data import TreebankStats, read_conllu, treebank_stats
+
+    part = Part(TreebankStats())
+    sentences = read_conllu(path, skip_bad=skip_bad, on_error=_report, trees=True)
+    part.counts = treebank_stats(_noted(sentences, part))
+    return part
+
+
+def _noted(sentences: Iterable[Sentence], part: Part) -> Iterator[Sentence]:
+    """Passes sentences on, so that standard input is read once, and notes what counts lack."""
+    for sentence in sentences:
+        part.format = part.format or sentence.format
+        part.texts.append("\t".join(sentence.forms))
+        yield sentence
+
+
+def _report(error: Exception) -> None:
+    typer.echo(f"arbora: skipped: {error}", err=True)
+
+
+def _sizes(found: list[Treebank]) -> Table:
+    """Sentences / words of files, or of the splits of folders."""
+    columns = [name for name in (*SPLITS, "") if any(name in bank.parts for bank in found)]
+    rows = [
+        (bank.name, FORMATS[bank.format], *(_size(bank.parts.get(name)) for name in columns))
+        for bank in found
+    ]
+    return table(["sentences / words", "format", *(name or "file" for name in columns)], rows)
+
+
+def _size(part: Part | None) -> str:
+    return "-" if part is None else f"{part.counts.sentences} / {part.counts.tokens}"
+
+
+def _shapes(found: list[Treebank]) -> Table:
+    headings = [
+        "in %, but for lengths\nand labels",
+        "non-\nproj\narcs",
+        "cross\narcs",
+        "non-\nproj\nsents",
+        "multi\nroot\nsents",
+        "mean\nlen",
+        "max\nlen",
+        "labels",
+        "test\nin\ntrain",
+    ]
+    rows = []
+    for bank in found:
+        total = bank.total
+        rows.append(
+            (
+                bank.name,
+                figure(total.nonprojective_arcs_percent),
+                figure(total.crossing_arcs_percent),
+                figure(total.nonprojective_sentences_percent, 1),
+                figure(total.multiroot_sentences_percent, 1),
+                figure(total.mean_length, 1),
+                str(total.max_length),
+                str(total.labels),
+                figure(bank.test_in_train, 1),
+            )
+        )
+    return table(headings, rows)

@@ -1,0 +1,171 @@
+"""Gold and system side by side: the same words, as flat arrays over all sentences."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arbora.data import read_conllu
+from arbora.errors import AlignmentError, ArgumentError
+from arbora.evaluation.rules import Rule, rule_for
+from arbora.types import IntArray
+
+__all__ = ["Aligned", "ParsedSentence", "Source", "align"]
+
+
+class ParsedSentence(Protocol):
+    """What evaluation reads of a sentence."""
+
+    @property
+    def forms(self) -> Sequence[str]: ...
+    @property
+    def xpos(self) -> Sequence[str]: ...
+    @property
+    def heads(self) -> ArrayLike: ...
+    @property
+    def labels(self) -> Sequence[str]: ...
+    @property
+    def format(self) -> str: ...
+
+
+Source = str | os.PathLike[str] | Iterable[ParsedSentence]
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """All words of all sentences in one row.
+
+    `heads` and `labels` have one row for gold and one for each system; labels are numbers into
+    `names`. `starts` holds each sentence's first word and, last, the number of words.
+    """
+
+    rule: Rule
+    heads: IntArray
+    labels: IntArray
+    names: list[str]
+    punctuation: NDArray[np.bool_]
+    starts: NDArray[np.int64]
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """The words that the rule scores."""
+        return np.ones_like(self.punctuation) if self.rule.everything else ~self.punctuation
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return np.diff(self.starts)
+
+    @property
+    def sentence(self) -> NDArray[np.int64]:
+        """The sentence of each word."""
+        return np.repeat(np.arange(len(self.starts) - 1), self.lengths)
+
+    def compared_labels(self) -> tuple[IntArray, list[str]]:
+        """The labels as the rule sees them, with their names."""
+        names: dict[str, int] = {}
+        parts = [names.setdefault(self.rule.label(name), len(names)) for name in self.names]
+        return np.array(parts, dtype=np.int32)[self.labels], list(names)
+
+    def right_heads(self, system: int = 1) -> NDArray[np.bool_]:
+        """Words whose head is gold's; a missing head is never right."""
+        right: NDArray[np.bool_] = self.heads[0] == self.heads[system]
+        return right
+
+
+def align(gold: Source, *systems: Source, punctuation: str | None = None) -> Aligned:
+    """Reads gold and systems in step; refuses them at the first word that differs."""
+    sources = [gold, *systems]
+    names = _names(sources)
+    heads: list[list[NDArray[np.int32]]] = [[] for _ in sources]
+    labels: list[list[int]] = [[] for _ in sources]
+    ids: dict[str, int] = {}
+    is_punctuation: list[bool] = []
+    lengths: list[int] = []
+    rule = None
+    rows = zip_longest(*(_sentences(source) for source in sources))
+    for number, row in enumerate(rows, start=1):
+        _check_same_words(number, row, names)
+        if rule is None:
+            rule = rule_for(punctuation, row[0].format)
+        _check_gold(number, row[0], names[0])
+        is_punctuation += rule.punctuation(row[0])
+        lengths.append(len(row[0].forms))
+        for k, sentence in enumerate(row):
+            heads[k].append(np.asarray(sentence.heads, dtype=np.int32))
+            labels[k] += [ids.setdefault(label, len(ids)) for label in sentence.labels]
+    if rule is None or not any(lengths):
+        raise ArgumentError(f"there is nothing to score: {names[0]} holds no words")
+    return Aligned(
+        rule=rule,
+        heads=np.array([np.concatenate(column) for column in heads]),
+        labels=np.array(labels, dtype=np.int32),
+        names=list(ids),
+        punctuation=np.array(is_punctuation),
+        starts=np.cumsum([0, *lengths]),
+    )
+
+
+def _sentences(source: Source) -> Iterator[ParsedSentence]:
+    return iter(read_conllu(source) if isinstance(source, str | os.PathLike) else source)
+
+
+def _names(sources: Sequence[Source]) -> list[str]:
+    """What messages call each source: its path, or its part."""
+    parts = ["the gold", "the system"]
+    if len(sources) > 2:
+        parts = ["the gold", "system A", "system B"]
+    return [
+        _file_name(source) if isinstance(source, str | os.PathLike) else part
+        for source, part in zip(sources, parts, strict=True)
+    ]
+
+
+def _file_name(path: str | os.PathLike[str]) -> str:
+    return "standard input" if path == "-" else os.fspath(path)
+
+
+def _check_same_words(
+    number: int, row: Sequence[ParsedSentence | None], names: Sequence[str]
+) -> None:
+    gold = row[0]
+    for system, name in zip(row[1:], names[1:], strict=True):
+        if gold is None or system is None:
+            short, long = (names[0], name) if gold is None else (name, names[0])
+            place = _line(gold or system)
+            raise AlignmentError(
+                f"{short} ends after {number - 1} sentences, but {long} goes on{place}"
+            )
+        if list(gold.forms) == list(system.forms):
+            continue
+        for word, (ours, theirs) in enumerate(zip_longest(gold.forms, system.forms), start=1):
+            if ours != theirs:
+                raise AlignmentError(
+                    f"sentence {number}, word {word} is {_quoted(ours)} in {names[0]}{_line(gold)} "
+                    f"but {_quoted(theirs)} in {name}{_line(system)}: "
+                    "both must hold the same words in the same order"
+                )
+
+
+def _check_gold(number: int, gold: ParsedSentence, name: str) -> None:
+    missing = np.flatnonzero(np.asarray(gold.heads) < 0)
+    if missing.size:
+        raise AlignmentError(
+            f"sentence {number}, word {missing[0] + 1} has no head in {name}{_line(gold)}: "
+            "only a fully annotated file can be gold"
+        )
+
+
+def _quoted(form: str | None) -> str:
+    return "missing" if form is None else f"“{form}”"
+
+
+def _line(sentence: object) -> str:
+    """Where the sentence begins, if it knows."""
+    line = getattr(sentence, "line", None)
+    return "" if line is None else f" (sentence at line {line})"

@@ -1,0 +1,210 @@
+"""How well heads and labels agree with gold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.errors import ArgumentError
+from arbora.evaluation.alignment import Aligned, Source, align
+from arbora.evaluation.counts import Attachment, Match, NonProjective, number, percent, row
+from arbora.evaluation.nonprojective import nonprojective_arcs
+from arbora.types import IntArray
+
+__all__ = ["Scores", "evaluate"]
+
+Mask = NDArray[np.bool_]
+
+DISTANCES = {"root": 0, "1": 1, "2": 2, "3-6": 3, "7-10": 7, "11+": 11}
+LENGTHS = {"1-10": 1, "11-20": 11, "21-30": 21, "31-40": 31, "41-50": 41, "51+": 51}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Attachment scores of a system, in percent, over the words that `rule` counts.
+
+    - `uas`, `las`: words with the right head, and the right label too as the rule compares labels;
+      `las_exact`: with the whole label, subtypes and all.
+    - `complete`, `complete_labelled`: sentences without an error; `root`: sentences whose root
+      words are exactly gold's. Sentences without a counted word are left out of the three.
+    - `by_label`: right head and label, for each label; `by_distance`: right head, for each distance
+      between head and word; `by_length`: both, for each length of sentence.
+    - `nonprojective`: precision over the system's non-projective arcs, recall over gold's.
+    - `with_punctuation`, `without_punctuation`: the figures either way, whatever the rule.
+
+    What there is nothing to measure by is None.
+    """
+
+    rule: str
+    rule_description: str
+    sentences: int
+    tokens: int
+    uas: float
+    las: float
+    las_exact: float
+    complete: float
+    complete_labelled: float
+    root: float
+    nonprojective: NonProjective
+    by_label: dict[str, Match]
+    by_distance: dict[str, Match]
+    by_length: dict[str, Attachment]
+    with_punctuation: Attachment
+    without_punctuation: Attachment
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as for JSON."""
+        answer: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            if isinstance(value, dict):
+                answer[name] = {key: entry.to_dict() for key, entry in value.items()}
+            elif isinstance(value, NonProjective | Attachment):
+                answer[name] = value.to_dict()
+            else:
+                answer[name] = value
+        return answer
+
+    def __str__(self) -> str:
+        match = self.nonprojective
+        lines = [
+            f"{self.tokens:,} words in {self.sentences:,} sentences",
+            f"rule {self.rule}: {self.rule_description}",
+            row("UAS", number(self.uas)),
+            row("LAS", number(self.las)),
+        ]
+        if self.las_exact != self.las:
+            lines.append(row("LAS, whole label", number(self.las_exact)))
+        lines += [
+            row("Complete", number(self.complete)),
+            row("Complete, labelled", number(self.complete_labelled)),
+            row("Root", number(self.root)),
+        ]
+        if match.gold or match.system:
+            both = f"{number(match.precision)} precision  {number(match.recall)} recall"
+            lines.append(row("Non-projective", both))
+        for name, other in self.other_counts().items():
+            lines.append(row(name, f"{number(other.uas)} UAS      {number(other.las)} LAS"))
+        return "\n".join(lines)
+
+    def other_counts(self) -> dict[str, Attachment]:
+        """The figures with or without punctuation that differ from the rule's own."""
+        either = {
+            "All words": self.with_punctuation,
+            "No punctuation": self.without_punctuation,
+        }
+        return {
+            name: count
+            for name, count in either.items()
+            if count.tokens and (count.uas, count.las) != (self.uas, self.las)
+        }
+
+
+def evaluate(gold: Source, system: Source, punctuation: str | None = None) -> Scores:
+    """Scores a system against gold; both are paths or iterables of sentences.
+
+    `punctuation` names the rule: "conllx", "conll2018" or "ptb"; without it the format of the gold
+    decides (CoNLL-X: "conllx", CoNLL-U: "conll2018", which agrees with the shared task's scorer).
+    Files that do not hold the same words raise `AlignmentError` with the first difference.
+    """
+    both = align(gold, system, punctuation=punctuation)
+    return scores_of(both)
+
+
+def scores_of(both: Aligned, system: int = 1) -> Scores:
+    """The scores of one of the aligned systems."""
+    counted = both.counted
+    if not counted.any():
+        raise ArgumentError(
+            f"there is nothing to score: rule {both.rule.name!r} leaves every word out"
+        )
+    labels, names = both.compared_labels()
+    heads_right = both.right_heads(system)
+    right = heads_right & (labels[0] == labels[system])
+    exact = heads_right & (both.labels[0] == both.labels[system])
+    roots_right = (both.heads[0] == 0) == (both.heads[system] == 0)
+    tokens = int(counted.sum())
+    return Scores(
+        rule=both.rule.name,
+        rule_description=both.rule.description,
+        sentences=len(both.lengths),
+        tokens=tokens,
+        uas=100 * int(heads_right[counted].sum()) / tokens,
+        las=100 * int(right[counted].sum()) / tokens,
+        las_exact=100 * int(exact[counted].sum()) / tokens,
+        complete=_whole_sentences(both, heads_right),
+        complete_labelled=_whole_sentences(both, right),
+        root=_whole_sentences(both, roots_right),
+        nonprojective=_nonprojective(both, system, heads_right),
+        by_label=_by_label(labels[0][counted], labels[system][counted], right[counted], names),
+        by_distance=_by_distance(both, system, heads_right),
+        by_length=_by_length(both, heads_right, right),
+        with_punctuation=_attachment(both, np.ones_like(counted), heads_right, right),
+        without_punctuation=_attachment(both, ~both.punctuation, heads_right, right),
+    )
+
+
+def _whole_sentences(both: Aligned, right: Mask) -> float:
+    """The percentage of sentences whose counted words are all right."""
+    wrong = np.bincount(both.sentence, both.counted & ~right, len(both.lengths))
+    scored = np.bincount(both.sentence, both.counted, len(both.lengths)) > 0
+    return 100 * int((wrong[scored] == 0).sum()) / int(scored.sum())
+
+
+def _nonprojective(both: Aligned, system: int, heads_right: Mask) -> NonProjective:
+    gold = nonprojective_arcs(both.heads[0], both.starts) & both.counted
+    ours = nonprojective_arcs(both.heads[system], both.starts) & both.counted
+    return NonProjective(
+        gold=int(gold.sum()),
+        system=int(ours.sum()),
+        found=int((gold & heads_right).sum()),
+        right=int((ours & heads_right).sum()),
+    )
+
+
+def _by_label(gold: IntArray, system: IntArray, right: Mask, names: list[str]) -> dict[str, Match]:
+    n_gold = np.bincount(gold, minlength=len(names))
+    n_system = np.bincount(system, minlength=len(names))
+    n_right = np.bincount(gold[right], minlength=len(names))
+    order = sorted(range(len(names)), key=lambda i: (-n_gold[i], -n_system[i], names[i]))
+    return {
+        names[i]: Match(int(n_gold[i]), int(n_system[i]), int(n_right[i]))
+        for i in order
+        if n_gold[i] or n_system[i]
+    }
+
+
+def _by_distance(both: Aligned, system: int, heads_right: Mask) -> dict[str, Match]:
+    words = np.arange(len(both.punctuation)) - np.repeat(both.starts[:-1], both.lengths) + 1
+    kinds = []
+    for heads in (both.heads[0], both.heads[system]):
+        distance = np.where(heads > 0, np.abs(words - heads), 0)
+        kind = np.searchsorted(list(DISTANCES.values()), distance, side="right") - 1
+        kinds.append(np.where(heads < 0, -1, kind)[both.counted])
+    gold, ours = kinds
+    found = gold[heads_right[both.counted]]
+    return {
+        name: Match(*(int((kind == i).sum()) for kind in (gold, ours, found)))
+        for i, name in enumerate(DISTANCES)
+    }
+
+
+def _by_length(both: Aligned, heads_right: Mask, right: Mask) -> dict[str, Attachment]:
+    bins = np.searchsorted(list(LENGTHS.values()), both.lengths, side="right") - 1
+    of_word = bins[both.sentence]
+    return {
+        name: _attachment(both, both.counted & (of_word == i), heads_right, right)
+        for i, name in enumerate(LENGTHS)
+    }
+
+
+def _attachment(both: Aligned, words: Mask, heads_right: Mask, right: Mask) -> Attachment:
+    tokens = int(words.sum())
+    return Attachment(
+        sentences=len(np.unique(both.sentence[words])),
+        tokens=tokens,
+        uas=percent(int(heads_right[words].sum()), tokens),
+        las=percent(int(right[words].sum()), tokens),
+    )

@@ -1,0 +1,104 @@
+"""Small tallies that scores are made of. Percentages of nothing are None, never NaN."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Attachment", "Match", "NonProjective", "number", "percent", "row"]
+
+
+def percent(part: float, whole: float) -> float | None:
+    return 100 * float(part) / float(whole) if whole else None
+
+
+def number(value: float | None, width: int = 7) -> str:
+    """A percentage with two digits, or a dash."""
+    return f"{'-' if value is None else f'{value:.2f}':>{width}}"
+
+
+@dataclass(frozen=True)
+class Match:
+    """How many arcs of a kind gold has, the system has, and both have."""
+
+    gold: int
+    system: int
+    correct: int
+
+    @property
+    def precision(self) -> float | None:
+        return percent(self.correct, self.system)
+
+    @property
+    def recall(self) -> float | None:
+        return percent(self.correct, self.gold)
+
+    @property
+    def f1(self) -> float | None:
+        return percent(2 * self.correct, self.gold + self.system)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "gold": self.gold,
+            "system": self.system,
+            "correct": self.correct,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+        }
+
+
+@dataclass(frozen=True)
+class NonProjective:
+    """Non-projective arcs of gold and of the system, and those of each that the other tree has.
+
+    The two differ where an arc is non-projective in one tree and projective in the other.
+    """
+
+    gold: int
+    system: int
+    found: int
+    right: int
+
+    @property
+    def precision(self) -> float | None:
+        """How many of the system's are right."""
+        return percent(self.right, self.system)
+
+    @property
+    def recall(self) -> float | None:
+        """How many of gold's were found."""
+        return percent(self.found, self.gold)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "gold": self.gold,
+            "system": self.system,
+            "found": self.found,
+            "right": self.right,
+            "precision": self.precision,
+            "recall": self.recall,
+        }
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Words of a kind, and the percentage of them with the right head (and label)."""
+
+    sentences: int
+    tokens: int
+    uas: float | None
+    las: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "sentences": self.sentences,
+            "tokens": self.tokens,
+            "uas": self.uas,
+            "las": self.las,
+        }
+
+
+def row(name: str, *cells: str, width: int = 18) -> str:
+    """A line of a plain table."""
+    return f"  {name:<{width}}" + " ".join(cells)

@@ -1,0 +1,117 @@
+"""Do probabilities keep their promise?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arbora.errors import ArgumentError, ShapeError
+from arbora.types import FloatArray
+
+__all__ = ["Calibration", "CalibrationBin", "calibration"]
+
+ROUNDING = 1e-6  # a probability may exceed [0, 1] by this much and is clipped
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Predictions of similar probability: their mean probability and the share that was right."""
+
+    count: int
+    low: float
+    high: float
+    confidence: float
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Probabilities against outcomes, in bins of equal mass from low to high; shares, not percent.
+
+    `ece` is the expected calibration error: the mean over predictions of their bin's
+    |accuracy - confidence|; `worst` is the largest of these.
+    """
+
+    count: int
+    confidence: float
+    accuracy: float
+    ece: float
+    worst: float
+    bins: tuple[CalibrationBin, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as for JSON."""
+        return {**vars(self), "bins": [dict(vars(entry)) for entry in self.bins]}
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.count:,} predictions, {100 * self.accuracy:.2f} % right, "
+            f"mean probability {100 * self.confidence:.2f} %",
+            f"expected calibration error {100 * self.ece:.2f} %, "
+            f"worst of {len(self.bins)} bins {100 * self.worst:.2f} %",
+            "      from      to  probability   right   count",
+        ]
+        lines += [
+            f"  {100 * b.low:8.2f}{100 * b.high:8.2f}{100 * b.confidence:13.2f}"
+            f"{100 * b.accuracy:8.2f}{b.count:8,}"
+            for b in self.bins
+        ]
+        return "\n".join(lines)
+
+
+def calibration(probabilities: ArrayLike, correct: ArrayLike, bins: int = 15) -> Calibration:
+    """Compares predicted probabilities with whether the predictions were right.
+
+    Bins hold equally many predictions, or one more. Equal probabilities share their outcomes
+    evenly, so that the answer does not depend on the order of the input when a bin's edge falls
+    among them.
+    """
+    p, right = _checked(probabilities, correct, bins)
+    order = np.argsort(p, kind="stable")
+    p = p[order]
+    _, group, sizes = np.unique(p, return_inverse=True, return_counts=True)
+    shared = (np.bincount(group, right[order]) / sizes)[group]
+    table = tuple(
+        CalibrationBin(
+            count=len(members),
+            low=float(p[members[0]]),
+            high=float(p[members[-1]]),
+            confidence=float(p[members].mean()),
+            accuracy=float(shared[members].mean()),
+        )
+        for members in np.array_split(np.arange(len(p)), min(bins, len(p)))
+    )
+    gaps = [abs(entry.accuracy - entry.confidence) for entry in table]
+    return Calibration(
+        count=len(p),
+        confidence=float(p.mean()),
+        accuracy=float(right.mean()),
+        ece=sum(gap * entry.count for gap, entry in zip(gaps, table, strict=True)) / len(p),
+        worst=max(gaps),
+        bins=table,
+    )
+
+
+def _checked(
+    probabilities: ArrayLike, correct: ArrayLike, bins: int
+) -> tuple[FloatArray, FloatArray]:
+    p = np.asarray(probabilities, dtype=np.float64)
+    right = np.asarray(correct, dtype=np.float64)
+    if p.ndim != 1 or p.shape != right.shape:
+        raise ShapeError(
+            "probabilities and outcomes must be two rows of the same length, "
+            f"not of shapes {p.shape} and {right.shape}"
+        )
+    if not len(p):
+        raise ArgumentError("there are no predictions to calibrate")
+    if bins < 1:
+        raise ArgumentError(f"bins must be at least 1, not {bins}")
+    bad = np.flatnonzero(~((p >= -ROUNDING) & (p <= 1 + ROUNDING)))
+    if bad.size:
+        raise ArgumentError(f"prediction {bad[0]} has probability {p[bad[0]]}, not within 0 and 1")
+    if not np.isin(right, (0, 1)).all():
+        raise ArgumentError("outcomes must be true or false")
+    return np.clip(p, 0, 1), right

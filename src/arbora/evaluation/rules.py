@@ -1,0 +1,80 @@
+"""Which words count, and which part of a label: the rules by which the field compares parsers.
+
+| Rule | Words left out | Labels |
+| --- | --- | --- |
+| `conllx` | forms made only of characters of Unicode category P* | whole |
+| `conll2018` | none | up to the first ":" |
+| `ptb` | gold tags `` '' : , . | whole |
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from arbora.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from arbora.evaluation.alignment import ParsedSentence
+
+__all__ = ["RULES", "Rule", "is_punctuation", "rule_for"]
+
+PTB_PUNCTUATION = frozenset({"``", "''", ":", ",", "."})
+
+
+@lru_cache(maxsize=1 << 16)
+def is_punctuation(form: str) -> bool:
+    """Whether all characters are Unicode punctuation; "$", "+" and "=" are symbols and are not."""
+    return bool(form) and all(unicodedata.category(c).startswith("P") for c in form)
+
+
+def _punctuation_forms(sentence: ParsedSentence) -> list[bool]:
+    return [is_punctuation(form) for form in sentence.forms]
+
+
+def _punctuation_tags(sentence: ParsedSentence) -> list[bool]:
+    return [tag in PTB_PUNCTUATION for tag in sentence.xpos]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A way of counting. `punctuation` marks words of a gold sentence, `everything` keeps them."""
+
+    name: str
+    description: str
+    punctuation: Callable[[ParsedSentence], Sequence[bool]]
+    everything: bool = False
+    subtypes: bool = True
+
+    def label(self, label: str) -> str:
+        """The part of a label that is compared."""
+        return label if self.subtypes else label.split(":", 1)[0]
+
+
+RULES = {
+    rule.name: rule
+    for rule in (
+        Rule("conllx", "words of punctuation characters only are left out", _punctuation_forms),
+        Rule(
+            "conll2018",
+            "every word counts, labels without subtypes",
+            _punctuation_forms,
+            everything=True,
+            subtypes=False,
+        ),
+        Rule("ptb", "gold tags `` '' : , . are left out", _punctuation_tags),
+    )
+}
+RULE_OF_FORMAT = {"conllx": "conllx", "conllu": "conll2018"}
+
+
+def rule_for(name: str | None, file_format: str) -> Rule:
+    """The rule of that name, or without a name the rule that belongs to the format."""
+    chosen = RULE_OF_FORMAT[file_format] if name is None else name
+    if chosen not in RULES:
+        known = ", ".join(repr(rule) for rule in RULES)
+        raise ArgumentError(f"there is no evaluation rule {chosen!r}: choose one of {known}")
+    return RULES[chosen]

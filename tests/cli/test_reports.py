@@ -1,0 +1,137 @@
+"""evaluate, compare and stats: what they print, and what programs get."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from arbora.evaluation import RULES, compare, evaluate
+from tests.cli.conftest import GOLD
+
+pytestmark = pytest.mark.usefixtures("files")
+
+TREEBANKS = Path(os.environ.get("ARBORA_TREEBANKS", "no treebanks"))
+
+
+def test_evaluate(run):
+    done = run("evaluate", "gold.conllu", "a.conllu")
+    assert done.exit_code == 0
+    assert "7 words in 2 sentences" in done.stdout
+    assert "rule conll2018: every word counts" in done.stdout
+    assert re.search(r"UAS +85\.71", done.stdout)
+    assert re.search(r"LAS, whole labels +71\.43", done.stdout)
+    assert done.stderr == ""
+
+
+def test_evaluate_json(run):
+    done = run("evaluate", "gold.conllu", "a.conllu", "--json")
+    answer = json.loads(done.stdout)
+    assert answer == evaluate("gold.conllu", "a.conllu").to_dict()
+    assert answer["uas"] == pytest.approx(600 / 7)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_can_be_asked_for(run, rule):
+    done = run("evaluate", "gold.conllu", "a.conllu", "--rule", rule, "--json")
+    assert json.loads(done.stdout)["rule"] == rule
+    done = run("compare", "gold.conllu", "a.conllu", "b.conllu", "--rule", rule)
+    assert f"rule {rule}" in done.stdout
+
+
+def test_evaluate_in_parts(run):
+    parts = ["--by", "label", "--by", "distance", "--by", "length"]
+    text = run("evaluate", "gold.conllu", "a.conllu", *parts).stdout
+    assert re.search(r"nsubj +2 +2 +100\.00 +100\.00 +100\.00", text)
+    assert re.search(r"root +2 +2 +100\.00", text)
+    assert re.search(r"1-10 +2 +7 +85\.71", text)
+
+
+def test_standard_input(run):
+    done = run("evaluate", "gold.conllu", "-", input=GOLD)
+    assert re.search(r"UAS +100\.00", done.stdout)
+    assert "LAS, whole" not in done.stdout
+    done = run("evaluate", "-", "-", input=GOLD)
+    assert done.exit_code == 2
+    assert "one file only" in done.stderr
+
+
+def test_compare(run):
+    done = run("compare", "gold.conllu", "a.conllu", "b.conllu")
+    assert re.search(r"UAS +85\.71 +71\.43 +-14\.29", done.stdout)
+    assert "UAS: B is better in 0 sentences, A in 1, equal in 1." in done.stdout
+
+
+def test_compare_json(run):
+    done = run("compare", "gold.conllu", "a.conllu", "b.conllu", "--seed", "7", "--json")
+    expected = compare("gold.conllu", "a.conllu", "b.conllu", seed=7).to_dict()
+    assert json.loads(done.stdout) == expected
+
+
+def test_stats_of_a_file(run):
+    done = run("stats", "gold.conllu")
+    assert re.search(r"gold\.conllu +CoNLL-U +2 / 7", done.stdout)
+    assert re.search(r"gold\.conllu +0\.00 +0\.00 +0\.0 +0\.0 +3\.5 +4 +5 +-", done.stdout)
+
+
+def test_stats_of_a_folder(run, files):
+    bank = files / "bank"
+    bank.mkdir()
+    (bank / "xx_own-ud-train.conllu").write_text(GOLD, encoding="utf-8")
+    (bank / "xx_own-ud-test.conllu").write_text(GOLD.replace("cat", "dog"), encoding="utf-8")
+    (bank / "README.md").write_text("ours", encoding="utf-8")
+    done = run("stats", "bank", "gold.conllu", "--json")
+    folder, file = json.loads(done.stdout)["treebanks"]
+    assert folder["name"] == "bank"
+    assert folder["sentences"] == 4
+    assert list(folder["splits"]) == ["train", "test"]
+    assert folder["test_in_train_percent"] == 50
+    assert file["splits"] == {}
+    assert file["test_in_train_percent"] is None
+    text = run("stats", "bank", "gold.conllu").stdout
+    assert re.search(r"bank +CoNLL-U +2 / 7 +2 / 7", text)
+    assert re.search(r"gold\.conllu +CoNLL-U +2 / 7", text)
+    (bank / "train.conllu").write_text(GOLD, encoding="utf-8")
+    done = run("stats", "bank")
+    assert done.exit_code == 2
+    assert "several train files" in done.stderr
+
+
+def test_stats_skips_bad_sentences_when_told_to(run, files):
+    bad = GOLD + "1\tloop\t_\t_\t_\t_\t2\tdep\t_\t_\n2\tloop\t_\t_\t_\t_\t1\tdep\t_\t_\n\n"
+    (files / "bad.conllu").write_text(bad, encoding="utf-8")
+    done = run("stats", "bad.conllu")
+    assert done.exit_code == 2
+    assert "bad.conllu" in done.stderr
+    done = run("stats", "bad.conllu", "--skip-bad", "--json")
+    assert json.loads(done.stdout)["treebanks"][0]["sentences"] == 2
+    assert done.stderr.startswith("arbora: skipped: bad.conllu, line ")
+
+
+def test_stats_of_an_empty_file(run, files):
+    (files / "empty.conllu").write_text("", encoding="utf-8")
+    done = run("stats", "empty.conllu", "--json")
+    assert json.loads(done.stdout)["treebanks"][0]["tokens"] == 0
+    assert run("stats", "empty.conllu").exit_code == 0
+
+
+@pytest.mark.skipif(not TREEBANKS.is_dir(), reason="ARBORA_TREEBANKS names no folder of treebanks")
+def test_stats_of_real_treebanks(run):
+    """The figures that the treebanks' own description gives."""
+    page = (TREEBANKS / "README.md").read_text(encoding="utf-8")
+    described = {
+        cells[0]: cells[1:13]
+        for line in page.splitlines()
+        if len(cells := [cell.strip() for cell in line.strip("|").split("|")]) == 14
+    }
+    names = sorted(path.name for path in TREEBANKS.iterdir() if path.is_dir())
+    done = run("stats", *(str(TREEBANKS / name) for name in names))
+    printed = [re.split(r"  +", line.strip()) for line in done.stdout.splitlines()]
+    for name in names:
+        size, shape = (row for row in printed if row[0] == name)
+        expected = ["-" if cell == "—" else cell for cell in described[name]]
+        assert size[1:] == expected[:4]
+        assert [float(x) for x in shape[1:]] == [float(x) for x in expected[4:]]
