@@ -1,0 +1,52 @@
+"""All sentences of a file, or of a list, in one block: the way in for training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from arbora._core import data as _core
+from arbora.data.blocks import Block, Format, OnError, format_code, read_blocks
+from arbora.data.sentence import Sentence
+from arbora.data.source import ReadPath
+from arbora.errors import ArgumentError, DataError
+
+__all__ = ["TreebankSource", "read_whole"]
+
+TreebankSource = ReadPath | Iterable[Sentence]
+
+_WHOLE = (1 << 31) - 1
+
+
+def read_whole(
+    source: TreebankSource,
+    format: Format | None = None,  # noqa: A002  # the public name
+    *,
+    skip_bad: bool = False,
+    on_error: OnError | None = None,
+    trees: bool = False,
+) -> Block:
+    """One block with everything; options as in `read_conllu`."""
+    if not isinstance(source, str) and isinstance(source, Iterable) and not hasattr(source, "read"):
+        return _of_sentences(source)
+    chunks = list(read_blocks(source, format, skip_bad, on_error, trees, _WHOLE))
+    if len(chunks) > 1:
+        raise DataError("a treebank to learn from has at most 2 GB", _name(source), 1)
+    return chunks[0].block if chunks else _core.read(b"", format_code(format) or 0)
+
+
+def _of_sentences(sentences: Iterable[Sentence]) -> Block:
+    texts, formats = [], set()
+    for sentence in sentences:
+        if not isinstance(sentence, Sentence):
+            raise ArgumentError(f"a treebank is made of Sentence, not {type(sentence).__name__}.")
+        text = bytes(sentence)
+        texts.append(text if text.endswith(b"\n\n") else text.rstrip(b"\r\n") + b"\n\n")
+        formats.add(sentence.format)
+    if len(formats) > 1:
+        raise ArgumentError("the sentences are in two formats; convert them to one.")
+    code = format_code(formats.pop()) if formats else 0
+    return _core.read(b"".join(texts), code or 0)
+
+
+def _name(source: object) -> str:
+    return str(getattr(source, "name", source))

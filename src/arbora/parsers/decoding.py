@@ -1,0 +1,168 @@
+"""From sentences to trees with a trained model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.features import Encoded
+from arbora.inference.decoding import greedy_heads, minimum_bayes_risk
+from arbora.inference.layout import Layout
+from arbora.inference.packed import Packed
+from arbora.parsers.model import Model
+from arbora.parsers.settings import Decoder
+from arbora.scoring import ArcScorer, LabelScorer
+from arbora.training.labeller import softmax
+from arbora.types import FloatArray, IntArray, TreeClass
+
+__all__ = ["BlockDecoder", "Decoded"]
+
+_CELLS_AT_ONCE = 1 << 20  # bounds the memory of a call, whatever the number of sentences
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Trees of many sentences, flat; label numbers are -1 without labels.
+
+    Probabilities are empty unless asked for: of each arc, of its label given the arc, and the
+    log-probability of each tree.
+    """
+
+    heads: IntArray
+    labels: IntArray
+    arc_probabilities: FloatArray
+    label_probabilities: FloatArray
+    log_probs: FloatArray
+
+
+class BlockDecoder:
+    """A model ready to parse encoded sentences."""
+
+    def __init__(
+        self,
+        model: Model,
+        threads: int,
+        decode: Decoder | None = None,
+        trees: TreeClass | None = None,
+    ) -> None:
+        self.model = model
+        self.threads = threads
+        self.decode: Decoder = decode or model.settings.decode or "map"
+        self.trees: TreeClass = trees or model.decode_trees
+        self._arcs: ArcScorer = model.arc_scorer(threads)
+        self._labels: LabelScorer | None = model.label_scorer(threads) if model.staged else None
+
+    def __call__(self, encoded: Encoded, probabilities: bool = False) -> Decoded:
+        """The trees of all sentences."""
+        parts = [
+            self._decode(encoded, sentences, probabilities) for sentences in _pieces(encoded.n_words)
+        ]
+        if not parts:
+            nothing = np.empty(0)
+            none = np.empty(0, dtype=np.int32)
+            return Decoded(none, none, nothing, nothing, nothing)
+        return Decoded(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS)
+        )
+
+    def distribution(
+        self, encoded: Encoded, sentences: NDArray[np.int64], temperature: float = 1.0
+    ) -> Packed:
+        """Scores of the sentences as a pack: arcs, or labelled arcs for joint models."""
+        scores = self._arcs.scores(
+            self.model.weights, encoded, sentences, scale=1.0 / temperature
+        )
+        n_labels = self._arcs.n_labels
+        if self.model.hidden and n_labels is not None:
+            table = scores.reshape(-1, n_labels)
+            scores = table.max(axis=1) if self.decode == "max-z" else _log_sum_exp(table)
+            n_labels = None
+        n_words = encoded.n_words[sentences]
+        return Packed(scores, n_words, n_labels, self.trees, self.model.root, self.threads)
+
+    def label_scores(
+        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
+    ) -> FloatArray | None:
+        """(words, labels) for given trees; None if the model does not label after the tree."""
+        if self._labels is None:
+            return None
+        return self._labels.scores(self.model.label_weights, encoded, sentences, heads)
+
+    def _decode(
+        self, encoded: Encoded, sentences: NDArray[np.int64], probabilities: bool
+    ) -> Decoded:
+        trees = self.distribution(encoded, sentences)
+        marginals = trees.sums(marginals=True).marginals if self.decode == "mbr" else None
+        heads, labels = self._choose(trees, marginals)
+        label_scores = self.label_scores(encoded, sentences, heads)
+        if label_scores is not None:
+            labels = label_scores.argmax(axis=1).astype(np.int32)
+        if not probabilities:
+            nothing = np.empty(0)
+            return Decoded(heads, labels, nothing, nothing, nothing)
+        given_arc = None
+        if label_scores is not None:
+            given_arc = softmax(label_scores)[np.arange(len(labels)), labels]
+        return self.with_probabilities(encoded, sentences, heads, labels, given_arc)
+
+    def _choose(self, trees: Packed, marginals: FloatArray | None) -> tuple[IntArray, IntArray]:
+        if self.decode == "greedy":
+            answers = [greedy_heads(trees.scores(i)) for i in range(len(trees))]
+            heads = np.concatenate([answer[0] for answer in answers])
+            labels = [answer[1] for answer in answers if answer[1] is not None]
+        else:
+            found = trees.argmax() if marginals is None else minimum_bayes_risk(trees, marginals)
+            heads = np.concatenate([tree.heads for tree in found])
+            labels = [tree.labels for tree in found if tree.labels is not None]
+        return heads, np.concatenate(labels) if labels else np.full(len(heads), -1, np.int32)
+
+    def with_probabilities(
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        heads: IntArray,
+        labels: IntArray,
+        label_given_arc: FloatArray | None,
+    ) -> Decoded:
+        """Given trees with their probabilities under the model at its temperature."""
+        trees = self.distribution(encoded, sentences, self.model.temperature)
+        sums = trees.sums(marginals=True)
+        layout = Layout(trees.n_words)
+        cells = layout.arcs(heads)
+        if trees.n_labels is None:
+            arcs = sums.marginals[cells]
+            log_probs = layout.per_sentence(trees.flat[cells]) - sums.log_partition
+            given_arc = label_given_arc if label_given_arc is not None else np.ones(len(heads))
+            if label_given_arc is not None:
+                log_probs = log_probs + layout.per_sentence(np.log(np.maximum(given_arc, 1e-300)))
+        else:
+            labelled = cells * trees.n_labels + labels
+            arcs = sums.marginals.reshape(-1, trees.n_labels)[cells].sum(axis=1)
+            given_arc = sums.marginals[labelled] / np.maximum(arcs, 1e-300)
+            log_probs = layout.per_sentence(trees.flat[labelled]) - sums.log_partition
+        return Decoded(heads, labels, np.minimum(arcs, 1.0), np.minimum(given_arc, 1.0), log_probs)
+
+
+_FIELDS = ("heads", "labels", "arc_probabilities", "label_probabilities", "log_probs")
+
+
+def _pieces(n_words: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Runs of sentences of bounded size."""
+    cells = np.cumsum((n_words + 1) ** 2)
+    start = 0
+    while start < len(n_words):
+        before = cells[start - 1] if start else 0
+        end = int(np.searchsorted(cells, before + _CELLS_AT_ONCE, side="right"))
+        end = max(end, start + 1)
+        yield np.arange(start, end)
+        start = end
+
+
+def _log_sum_exp(table: FloatArray) -> FloatArray:
+    top = table.max(axis=1)
+    safe = np.where(np.isneginf(top), 0.0, top)
+    with np.errstate(divide="ignore"):
+        return np.asarray(safe + np.log(np.exp(table - safe[:, None]).sum(axis=1)))

@@ -1,0 +1,81 @@
+"""A trained model: everything that parsing needs, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.features import FeatureSettings, WordClusters
+from arbora.parsers.settings import ParserSettings
+from arbora.scoring import ArcScorer, LabelScorer
+from arbora.types import Root, TreeClass
+
+__all__ = ["Model"]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Settings as resolved by training, vocabulary, weights, and a card that says where from.
+
+    `temperature` divides the scores where probabilities are asked for; it is fitted on dev.
+    """
+
+    settings: ParserSettings
+    features: FeatureSettings
+    labels: tuple[str, ...]
+    root: Root
+    decode_trees: TreeClass
+    weights: NDArray[np.float32]
+    label_weights: NDArray[np.float32]
+    arc_filter: NDArray[np.uint16]
+    word_clusters: WordClusters | None = None
+    temperature: float = 1.0
+    card: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def joint(self) -> bool:
+        return self.settings.labels == "joint"
+
+    @property
+    def staged(self) -> bool:
+        return self.settings.labels == "staged"
+
+    @property
+    def hidden(self) -> bool:
+        """Whether arcs have hidden clusters."""
+        return self.settings.clusters > 1
+
+    def arc_scorer(self, threads: int) -> ArcScorer:
+        return make_arc_scorer(
+            self.settings, self.features, len(self.labels), self.arc_filter, threads
+        )
+
+    def label_scorer(self, threads: int) -> LabelScorer:
+        return LabelScorer(self.features, self.settings.label_bits, len(self.labels), threads)
+
+    def with_card(self, **entries: Any) -> Model:
+        return replace(self, card=self.card | entries)
+
+
+def make_arc_scorer(
+    settings: ParserSettings,
+    features: FeatureSettings,
+    n_labels: int,
+    arc_filter: NDArray[np.uint16],
+    threads: int,
+) -> ArcScorer:
+    """The scorer that the settings ask for: of arcs, of labelled arcs, or of clustered arcs."""
+    if settings.clusters > 1:
+        return ArcScorer(
+            features, settings.bits, outcomes=settings.cluster_of, row_bits=settings.label_bits,
+            width=settings.clusters, arc_filter=arc_filter, threads=threads,
+        )  # fmt: skip
+    if settings.labels == "joint":
+        return ArcScorer(
+            features, settings.bits, outcomes="label", row_bits=settings.label_bits,
+            width=n_labels, arc_filter=arc_filter, threads=threads,
+        )  # fmt: skip
+    return ArcScorer(features, settings.bits, arc_filter=arc_filter, threads=threads)

@@ -1,0 +1,150 @@
+"""The choices that make a parser; checked when the parser is made, so that nothing fails later."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+from arbora.errors import ArgumentError
+from arbora.features import TemplateSet
+from arbora.training.mira import MiraVariant
+from arbora.types import TreeClass
+
+__all__ = ["Decoder", "ParserSettings"]
+
+Learner = Literal["perceptron", "mira", "loglinear", "maxmargin"]
+Optimizer = Literal["adagrad", "sgd", "lbfgs", "cg", "eg"]
+Labels = Literal["staged", "joint", "none"]
+Decoder = Literal["map", "mbr", "greedy", "max-z"]
+RootChoice = Literal["auto", "single", "multi"]
+ClusterOf = Literal["edge", "token"]
+
+
+@dataclass(frozen=True)
+class ParserSettings:
+    """All options of `arbora.Parser` and of `arbora train`, with their defaults.
+
+    None means "what suits the learner": see `resolved`.
+    """
+
+    learner: Learner = "loglinear"
+    optimizer: Optimizer = "adagrad"
+    trees: TreeClass = "nonprojective"
+    root: RootChoice = "auto"
+    order: Literal["first"] = "first"
+    features: TemplateSet = "rich"
+    labels: Labels = "staged"
+    decode: Decoder | None = None
+    decode_trees: TreeClass | Literal["auto"] | None = None
+    clusters: int = 0
+    cluster_of: ClusterOf = "edge"
+    passes: int | None = None
+    patience: int = 4
+    batch_size: int | None = None
+    rate: float | None = None
+    l2: float | None = None
+    mira: MiraVariant = "1-best"
+    largest_step: float = 0.01
+    k: int = 5
+    average: bool = True
+    arc_filter: bool = True
+    bits: int = 22
+    label_bits: int = 17
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            value = getattr(self, name)
+            if value not in choices:
+                known = ", ".join(str(choice) for choice in choices if choice is not None)
+                raise ArgumentError(f"{name} is one of {known}, not {value!r}.")
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+                raise ArgumentError(f"{name} is a number, not {value!r}.")
+            if not low <= value <= high:
+                raise ArgumentError(f"{name} is between {low:g} and {high:g}, not {value!r}.")
+        self._check_combinations()
+
+    def _check_combinations(self) -> None:
+        hidden = self.clusters > 1
+        if self.learner in ("perceptron", "mira") and self.optimizer != "adagrad":
+            raise ArgumentError(
+                f"optimizer belongs to the loglinear learner; {self.learner} has none to choose."
+            )
+        if hidden and self.learner != "loglinear":
+            raise ArgumentError(
+                f"hidden clusters are summed over, which {self.learner} cannot: use loglinear."
+            )
+        if hidden and self.optimizer == "eg":
+            raise ArgumentError("exponentiated gradient needs the whole structure: no clusters.")
+        if hidden and self.labels == "joint":
+            raise ArgumentError("hidden clusters take the place of joint labels: use staged.")
+        if self.decode == "max-z" and not hidden:
+            raise ArgumentError("decode='max-z' chooses hidden clusters: give clusters as well.")
+        if self.trees == "projective" and self.decode_trees == "nonprojective":
+            raise ArgumentError("a projectively trained model is decoded projectively.")
+
+    def resolved(self) -> ParserSettings:
+        """The same with the learner's own defaults in place of None."""
+        defaults = _learner_defaults(self)
+        given = {name: getattr(self, name) for name in defaults if getattr(self, name) is not None}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return ParserSettings(**(values | defaults | given))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def _learner_defaults(settings: ParserSettings) -> dict[str, Any]:
+    defaults: dict[str, Any] = {
+        "decode": "mbr" if settings.learner == "loglinear" else "map",
+        "decode_trees": settings.trees,
+        "passes": 15,
+        "batch_size": 16,
+        "rate": 1.0,
+        "l2": 1.0,
+    }
+    if settings.learner == "maxmargin" or settings.optimizer == "eg":
+        return defaults | {"passes": 30, "batch_size": 1, "l2": 10.0}
+    if settings.learner == "loglinear":
+        return defaults | {
+            "adagrad": {"rate": 0.02, "l2": 0.1},
+            "sgd": {"rate": 0.02, "l2": 0.1},
+            "lbfgs": {"passes": 10, "l2": 1.0},
+            "cg": {"passes": 10, "l2": 1.0},
+        }[settings.optimizer]
+    return defaults
+
+
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "learner": get_args(Learner),
+    "optimizer": get_args(Optimizer),
+    "trees": get_args(TreeClass),
+    "root": get_args(RootChoice),
+    "order": ("first",),
+    "features": get_args(TemplateSet),
+    "labels": get_args(Labels),
+    "decode": (None, *get_args(Decoder)),
+    "decode_trees": (None, "auto", *get_args(TreeClass)),
+    "cluster_of": get_args(ClusterOf),
+    "mira": get_args(MiraVariant),
+    "average": (True, False),
+    "arc_filter": (True, False),
+}
+_RANGES: dict[str, tuple[float, float]] = {
+    "clusters": (0, 256),
+    "passes": (1, 10_000),
+    "patience": (1, 10_000),
+    "batch_size": (1, 100_000),
+    "rate": (1e-9, 1e6),
+    "l2": (0.0, 1e12),
+    "largest_step": (1e-12, math.inf),
+    "k": (1, 1000),
+    "bits": (8, 28),
+    "label_bits": (4, 24),
+    "seed": (0, 2**63 - 1),
+}
