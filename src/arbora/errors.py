@@ -9,6 +9,7 @@ __all__ = [
     "ConstraintError",
     "DataError",
     "FileError",
+    "ModelError",
     "NoTreeError",
     "ScoreError",
     "ShapeError",
@@ -67,3 +68,7 @@ class DataError(ArboraError):
 
 class FileError(ArboraError, OSError):
     """A file cannot be opened, read or written; also an `OSError`."""
+
+
+class ModelError(ArboraError):
+    """A model file or checkpoint cannot be used."""

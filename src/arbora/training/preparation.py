@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from arbora.inference import ProjectiveTrees
+from arbora.inference import ProjectiveTrees, SpanningTrees
 from arbora.training.treebank import Treebank
-from arbora.types import IntArray, Root
+from arbora.types import IntArray, Root, TreeClass
 
-__all__ = ["choose_root", "multi_root_share", "projectivise", "projectivise_heads", "single_rooted"]
+__all__ = [
+    "choose_root",
+    "completed",
+    "multi_root_share",
+    "projectivise",
+    "projectivise_heads",
+    "single_rooted",
+]
 
 _APPRECIABLE = 0.01  # share of sentences with several roots from which on a model allows them
 
@@ -70,6 +77,22 @@ def projectivise_heads(heads: IntArray, root: Root) -> IntArray:
         scores[head, word] = 1.0
     best = ProjectiveTrees(scores, root=root).argmax().heads
     return np.where(heads < 0, heads, best).astype(np.int32)
+
+
+def completed(treebank: Treebank, trees: TreeClass, root: Root) -> Treebank:
+    """Every missing head filled in by the nearest word that makes a tree, for learners without sums."""
+    heads = treebank.heads.copy()
+    make = ProjectiveTrees if trees == "projective" else SpanningTrees
+    for i in range(len(treebank)):
+        words = slice(treebank.first_word[i], treebank.first_word[i + 1])
+        known = heads[words]
+        if (known >= 0).all():
+            continue
+        place = np.arange(len(known) + 1)
+        scores = -np.abs(place[:, None] - place).astype(np.float64)
+        given = [(int(head), word) for word, head in enumerate(known, start=1) if head >= 0]
+        heads[words] = make(scores, root=root).constrain(required=given).argmax().heads
+    return treebank.with_heads(heads)
 
 
 def _has_crossing_arcs(heads: IntArray) -> bool:

@@ -28,6 +28,7 @@ class Treebank:
     encoded: Encoded
     heads: IntArray
     labels: IntArray
+    chosen: NDArray[np.int64] | None = None  # which encoded sentences; None is all
 
     @classmethod
     def from_block(

@@ -1,0 +1,81 @@
+"""Checkpoints: an interrupted training goes on from its last complete pass, to the same result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as save_tensors
+
+from arbora.data import Block, open_output
+from arbora.errors import ModelError
+from arbora.parsers.settings import ParserSettings
+from arbora.training.loop import History
+from arbora.training.trainer import Trainer
+
+__all__ = ["Checkpoint", "fingerprint"]
+
+
+def fingerprint(settings: ParserSettings, *blocks: Block | None) -> str:
+    """What a checkpoint belongs to: the data and the settings, but for how long to train."""
+    relevant = {k: v for k, v in settings.to_dict().items() if k not in ("passes", "patience")}
+    digest = hashlib.sha256(json.dumps(relevant, sort_keys=True).encode())
+    for block in blocks:
+        digest.update(b"none" if block is None else hashlib.sha256(block.render()).digest())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where it is kept, and what it must agree with."""
+
+    path: Path
+    fingerprint: str
+
+    @classmethod
+    def beside(cls, model_path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
+        return cls(Path(f"{os.fspath(model_path)}.checkpoint"), fingerprint)
+
+    def write(
+        self, trainers: dict[str, Trainer], history: History, best: dict[str, NDArray[Any]]
+    ) -> None:
+        tensors = {f"best/{name}": values for name, values in best.items()}
+        for name, trainer in trainers.items():
+            for key, values in trainer.state().items():
+                tensors[f"state/{name}/{key}"] = values
+        metadata = {"fingerprint": self.fingerprint, "history": json.dumps(history.to_dict())}
+        with open_output(self.path) as write:
+            write(save_tensors(tensors, metadata))
+
+    def read(self, trainers: dict[str, Trainer]) -> tuple[History, dict[str, NDArray[Any]]]:
+        """Restores the trainers; the history so far and the best parameters."""
+        if not self.path.exists():
+            raise ModelError(f"{self.path}: there is no checkpoint to resume; train without it.")
+        try:
+            with safe_open(self.path, framework="numpy") as file:
+                metadata = file.metadata() or {}
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            history = History.from_dict(json.loads(metadata["history"]))
+        except (SafetensorError, KeyError, ValueError, TypeError):
+            raise ModelError(f"{self.path}: this is not a whole checkpoint; train anew.") from None
+        if metadata.get("fingerprint") != self.fingerprint:
+            raise ModelError(
+                f"{self.path}: the checkpoint is of other data or settings; train anew without it."
+            )
+        for name, trainer in trainers.items():
+            prefix = f"state/{name}/"
+            trainer.restore(
+                {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+            )
+        best = {k.removeprefix("best/"): v for k, v in tensors.items() if k.startswith("best/")}
+        return history, {name: np.array(values) for name, values in best.items()}
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)

@@ -1,0 +1,210 @@
+"""From a treebank to a model: everything `Parser.fit` decides, in order."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from datetime import date
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.data import Block
+from arbora.errors import DataError
+from arbora.features import FeatureSettings, WordClusters, learn_arc_filter, no_arc_filter
+from arbora.parsers.calibrate import fit_temperature
+from arbora.parsers.checkpoint import Checkpoint, fingerprint
+from arbora.parsers.decoding import BlockDecoder
+from arbora.parsers.dev import DevSet
+from arbora.parsers.model import Model, make_arc_scorer
+from arbora.parsers.settings import ParserSettings
+from arbora.parsers.trainers import make_label_trainer, make_trainer
+from arbora.training.loop import DevScores, History, LoopSettings, Observer, run_loop
+from arbora.training.preparation import (
+    choose_root,
+    completed,
+    multi_root_share,
+    projectivise,
+    single_rooted,
+)
+from arbora.training.trainer import ArcProblem, Trainer
+from arbora.training.treebank import Treebank
+from arbora.types import Root, TreeClass
+
+__all__ = ["Fit", "fit_model"]
+
+_HELD_OUT = 10  # one sentence in so many, if there is no dev
+_TOO_FEW = 20  # sentences, to hold any out
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What training is given besides the data."""
+
+    settings: ParserSettings
+    threads: int
+    start: Model | None = None
+    word_clusters: WordClusters | None = None
+    observer: Observer | None = None
+    checkpoint_beside: str | os.PathLike[str] | None = None
+    resume: bool = False
+
+
+def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History]:
+    """Learns a model from the sentences of `train`, choosing the best pass on `dev`."""
+    if len(train) == 0 or not (np.asarray(train.heads) >= 0).any():
+        raise DataError("there is nothing to learn from: no word has a head", "the training data", 1)
+    model = _untrained(fit, train)
+    treebank = Treebank.from_block(train, model.features, list(model.labels), model.word_clusters)
+    treebank, held_out = _hold_out(treebank, dev)
+    dev_set = _dev_set(model, train if held_out is not None else dev, held_out)
+    model, treebank = _fit_to_class(fit, model, treebank)
+
+    problem = ArcProblem(
+        make_arc_scorer(
+            model.settings, model.features, len(model.labels), model.arc_filter, fit.threads
+        ),
+        treebank,
+        model.settings.trees,
+        model.root,
+        model.hidden,
+    )
+    trainers: dict[str, Trainer] = {"arcs": make_trainer(model.settings, problem, fit.start)}
+    if model.staged:
+        scorer = model.label_scorer(fit.threads)
+        trainers["labels"] = make_label_trainer(model.settings, scorer, treebank, fit.start)
+
+    checkpoint = None
+    if fit.checkpoint_beside is not None:
+        print_of = fingerprint(model.settings, train, dev)
+        checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
+    history, best = None, None
+    if fit.resume and checkpoint is not None:
+        history, best = checkpoint.read(trainers)
+
+    def evaluate(parameters: dict[str, NDArray[np.float32]]) -> DevScores:
+        if dev_set is None:
+            return DevScores(float(len(history.passes)) if history else 0.0)
+        return dev_set.score(BlockDecoder(_with_weights(model, parameters), fit.threads))
+
+    def after_pass(done: History, parameters: dict[str, NDArray[np.float32]]) -> None:
+        if checkpoint is not None:
+            checkpoint.write(trainers, done, parameters)
+
+    limits = LoopSettings(
+        model.settings.passes or 1,
+        model.settings.patience if dev_set is not None else model.settings.passes or 1,
+        model.settings.seed,
+    )
+    best, history = run_loop(
+        trainers, len(treebank), evaluate, limits, history=history, best=best,
+        observer=fit.observer, after_pass=after_pass,
+    )  # fmt: skip
+    model = _with_weights(model, best)
+    model = _finish(fit, model, dev_set, history, train)
+    if checkpoint is not None:
+        checkpoint.remove()
+    return model, history
+
+
+def _untrained(fit: Fit, train: Block) -> Model:
+    """The model before it has learnt: its columns and labels."""
+    settings = fit.settings.resolved()
+    if fit.start is not None:
+        names = sorted({*fit.start.labels, *_label_names(train)})
+        new = [name for name in names if name not in fit.start.labels]
+        if new:
+            raise DataError(
+                f"label {new[0]!r} is unknown to the model that training starts from",
+                "the training data", 1,
+            )  # fmt: skip
+        return replace(fit.start, settings=settings, card={})
+    nothing = np.zeros(0, dtype=np.float32)
+    return Model(
+        settings=settings,
+        features=FeatureSettings.for_training(settings.features, train),
+        labels=tuple(_label_names(train)),
+        root="single" if settings.root == "auto" else settings.root,
+        decode_trees="projective" if settings.trees == "projective" else "nonprojective",
+        weights=nothing,
+        label_weights=nothing,
+        arc_filter=no_arc_filter(),
+        word_clusters=fit.word_clusters,
+    )
+
+
+def _label_names(block: Block) -> list[str]:
+    """The labels of words that have a head."""
+    names = [name for name, _ in block.column_names(7)]
+    ids = np.asarray(block.label_ids(names))
+    used = np.unique(ids[np.asarray(block.heads) >= 0])
+    return [names[i] for i in used.tolist()]
+
+
+def _hold_out(
+    treebank: Treebank, dev: Block | None
+) -> tuple[Treebank, NDArray[np.int64] | None]:
+    """Without dev, every tenth sentence is kept from training to stop on."""
+    if dev is not None or len(treebank) < _TOO_FEW:
+        return treebank, None
+    places = np.arange(len(treebank))
+    kept_back = places % _HELD_OUT == _HELD_OUT - 1
+    return treebank.subset(places[~kept_back]), places[kept_back]
+
+
+def _dev_set(
+    model: Model, block: Block | None, sentences: NDArray[np.int64] | None
+) -> DevSet | None:
+    if block is None or len(block) == 0:
+        return None
+    return DevSet(block, model, sentences)
+
+
+def _fit_to_class(fit: Fit, model: Model, treebank: Treebank) -> tuple[Model, Treebank]:
+    """Chooses the root class and makes the gold trees belong to the class that is learnt."""
+    settings = model.settings
+    root: Root = choose_root(treebank) if settings.root == "auto" else settings.root
+    card = {"root": root, "multi_root_sentences": multi_root_share(treebank)}
+    if fit.start is not None and settings.root == "auto":
+        root = fit.start.root
+    if settings.arc_filter:
+        start = fit.start.arc_filter if fit.start and len(fit.start.arc_filter) else None
+        lengths = learn_arc_filter(treebank.encoded, treebank.heads, start)
+    else:
+        lengths = no_arc_filter()
+    if root == "single":
+        treebank = single_rooted(treebank)
+    if settings.trees == "projective":
+        treebank, card["projective_oracle_uas"] = projectivise(treebank, root)
+    if settings.learner == "maxmargin" or settings.optimizer == "eg":
+        treebank = completed(treebank, settings.trees, root)
+    return replace(model, root=root, arc_filter=lengths, card=card), treebank
+
+
+def _with_weights(model: Model, parameters: dict[str, NDArray[np.float32]]) -> Model:
+    labels = parameters.get("labels", model.label_weights)
+    return replace(model, weights=parameters["arcs"], label_weights=labels)
+
+
+def _finish(
+    fit: Fit, model: Model, dev_set: DevSet | None, history: History, train: Block
+) -> Model:
+    """What is decided when the weights stand: decoding class, temperature, card."""
+    if dev_set is not None:
+        if model.settings.decode_trees == "auto" and model.settings.trees == "nonprojective":
+            classes: tuple[TreeClass, ...] = ("nonprojective", "projective")
+            scores = {
+                trees: dev_set.score(BlockDecoder(model, fit.threads, trees=trees)).deciding
+                for trees in classes
+            }
+            model = replace(model, decode_trees=max(classes, key=lambda trees: scores[trees]))
+        model = replace(model, temperature=fit_temperature(model, dev_set, fit.threads))
+    best = history.passes[history.best - 1]
+    dev = None if dev_set is None else {"uas": best.uas, "las": best.las, "rule": dev_set.rule}
+    return model.with_card(
+        trained_on={"sentences": len(train), "words": train.total_words},
+        passes=len(history.passes),
+        best_pass=history.best,
+        dev=dev,
+        date=date.today().isoformat(),  # noqa: DTZ011
+    )

@@ -1,0 +1,167 @@
+"""The model file: safetensors, with everything but the arrays as JSON in its metadata.
+
+Loading checks the whole file before it believes any of it, and runs nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+
+from arbora.data import open_output
+from arbora.errors import ArboraError, ModelError
+from arbora.features import FeatureSettings, WordClusters
+from arbora.parsers.model import Model
+from arbora.parsers.settings import ParserSettings
+
+__all__ = ["from_bytes", "read_model", "to_bytes", "write_model"]
+
+_VERSION = 1
+_KEY = "arbora"  # of the metadata
+Tensors = dict[str, NDArray[Any]]
+
+
+def write_model(model: Model, path: str | os.PathLike[str]) -> None:
+    """Writes the file aside and renames it when it is whole."""
+    with open_output(path) as write:
+        write(to_bytes(model))
+
+
+def read_model(path: str | os.PathLike[str]) -> Model:
+    name = os.fspath(path)
+    try:
+        data = Path(path).read_bytes()
+    except OSError as problem:
+        raise ModelError(f"{name}: {problem.strerror or problem}.") from None
+    try:
+        return from_bytes(data)
+    except ModelError as problem:
+        raise ModelError(f"{name}: {problem}") from None
+
+
+def to_bytes(model: Model) -> bytes:
+    """The file's contents; the same model gives the same bytes."""
+    tensors: Tensors = {"arc_filter": model.arc_filter}
+    _put_weights(tensors, "weights", model.weights)
+    _put_weights(tensors, "label_weights", model.label_weights)
+    if model.word_clusters is not None:
+        lines = [f"{cluster}\t{form}\t{share!r}" for form, cluster, share in model.word_clusters.rows]
+        tensors["word_clusters"] = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
+    description = {
+        "version": _VERSION,
+        "settings": model.settings.to_dict(),
+        "features": asdict(model.features),
+        "labels": list(model.labels),
+        "root": model.root,
+        "decode_trees": model.decode_trees,
+        "temperature": model.temperature,
+        "sizes": {"weights": len(model.weights), "label_weights": len(model.label_weights)},
+        "card": model.card,
+    }
+    text = json.dumps(description, ensure_ascii=False, sort_keys=True)
+    metadata = {_KEY: text, "checksum": _checksum(text, tensors)}
+    return save_tensors(tensors, metadata)
+
+
+def from_bytes(data: bytes) -> Model:
+    """The model in a file's contents, or a `ModelError` that says what is wrong with them."""
+    metadata, tensors = _parse(data)
+    text = metadata.get(_KEY)
+    if text is None:
+        raise ModelError("this is a safetensors file, but not a model of Arbora.")
+    if metadata.get("checksum") != _checksum(text, tensors):
+        raise ModelError("the checksum is wrong: the file was altered or damaged; get it again.")
+    try:
+        description = json.loads(text)
+        version = description["version"]
+        if version > _VERSION:
+            raise ModelError(
+                f"the model has format {version}, and this Arbora reads up to {_VERSION}: update it."
+            )
+        return _build(description, tensors)
+    except (KeyError, TypeError, IndexError, AttributeError, json.JSONDecodeError) as problem:
+        raise ModelError(f"the model's description is incomplete ({problem}).") from None
+    except ModelError:
+        raise
+    except ArboraError as problem:
+        raise ModelError(f"the model's settings are not known here: {problem}") from None
+
+
+def _build(description: dict[str, Any], tensors: Tensors) -> Model:
+    clusters = None
+    if "word_clusters" in tensors:
+        rows = [line.split("\t") for line in tensors["word_clusters"].tobytes().decode().split("\n")]
+        clusters = WordClusters((form, cluster, float(share)) for cluster, form, share in rows)
+    sizes = description["sizes"]
+    model = Model(
+        settings=ParserSettings(**description["settings"]),
+        features=FeatureSettings(**description["features"]),
+        labels=tuple(description["labels"]),
+        root=description["root"],
+        decode_trees=description["decode_trees"],
+        weights=_get_weights(tensors, "weights", sizes["weights"]),
+        label_weights=_get_weights(tensors, "label_weights", sizes["label_weights"]),
+        arc_filter=tensors["arc_filter"],
+        word_clusters=clusters,
+        temperature=description["temperature"],
+        card=description["card"],
+    )
+    if len(model.weights) != model.arc_scorer(1).size:
+        raise ModelError("the number of weights does not fit the settings.")
+    return model
+
+
+def _parse(data: bytes) -> tuple[dict[str, str], Tensors]:
+    """Metadata and tensors; safetensors itself checks that sizes fit."""
+    if len(data) < 8:
+        raise ModelError("the file is empty or cut short; it is not a model.")
+    length = int.from_bytes(data[:8], "little")
+    looks_right = data[8:9] == b"{" and length < 1 << 30
+    if looks_right and len(data) < 8 + length:
+        raise ModelError("the file is cut short; get it again.")
+    try:
+        header = json.loads(data[8 : 8 + length]) if looks_right else None
+        if not isinstance(header, dict):
+            raise ModelError("this is not a model of Arbora.")
+        return header.get("__metadata__", {}), load_tensors(data)
+    except (SafetensorError, ValueError, KeyError, TypeError) as problem:
+        if isinstance(problem, ModelError):
+            raise
+        kind = "cut short" if "ncomplete" in str(problem) else "damaged"
+        raise ModelError(f"the file is {kind}; get it again.") from None
+
+
+def _put_weights(tensors: Tensors, name: str, weights: NDArray[np.float32]) -> None:
+    """Stores weights whole, or only those that are not zero if that is smaller."""
+    used = np.flatnonzero(weights)
+    if 8 * len(used) < 4 * len(weights):
+        tensors[f"{name}.index"] = used.astype(np.uint32)
+        tensors[f"{name}.value"] = weights[used]
+    else:
+        tensors[name] = weights
+
+
+def _get_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32]:
+    if name in tensors:
+        return tensors[name]
+    weights = np.zeros(size, dtype=np.float32)
+    weights[tensors[f"{name}.index"]] = tensors[f"{name}.value"]
+    return weights
+
+
+def _checksum(text: str, tensors: Tensors) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(tensors[name]).view(np.uint8).data)
+    return digest.hexdigest()

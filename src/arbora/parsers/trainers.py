@@ -1,0 +1,83 @@
+"""The trainer that the settings ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arbora.parsers.model import Model
+from arbora.parsers.settings import ParserSettings
+from arbora.scoring import LabelScorer
+from arbora.training.batch_optimizers import BatchTrainer
+from arbora.training.exponentiated import ExponentiatedGradient
+from arbora.training.labeller import LabelTrainer
+from arbora.training.mira import Mira
+from arbora.training.online import (
+    Objective,
+    OnlineTrainer,
+    likelihood_objective,
+    perceptron_objective,
+)
+from arbora.training.rules import AdaGrad, Additive, Rule, StochasticGradient
+from arbora.training.trainer import ArcProblem, Trainer
+from arbora.training.treebank import Treebank
+
+__all__ = ["make_label_trainer", "make_trainer"]
+
+_DELTA = 1e-6  # of AdaGrad
+_SMALLEST = 1e-3  # parts of a likelihood's gradient below this are left alone by online learners
+_LABEL_RATE, _LABEL_L2 = 0.05, 0.01
+_NOISE = 0.05  # breaks the symmetry of hidden clusters
+
+
+def make_trainer(settings: ParserSettings, problem: ArcProblem, start: Model | None) -> Trainer:
+    """`settings` as resolved; weights begin with those of `start`."""
+    l2, rate = settings.l2 or 0.0, settings.rate or 1.0
+    if settings.learner == "maxmargin":
+        return ExponentiatedGradient(problem, "maxmargin", l2)
+    if settings.learner == "loglinear" and settings.optimizer == "eg":
+        return ExponentiatedGradient(problem, "loglinear", l2)
+    if settings.learner == "loglinear" and settings.optimizer in ("lbfgs", "cg"):
+        batch = BatchTrainer(problem, "cg" if settings.optimizer == "cg" else "lbfgs", l2)
+        batch.start_from(_first_weights(settings, problem, start))
+        return batch
+    size, threads, total = problem.scorer.size, problem.scorer.threads, len(problem.treebank)
+    rule: Rule
+    objective: Objective
+    if settings.learner == "loglinear":
+        objective = likelihood_objective(_SMALLEST)
+        if settings.optimizer == "sgd":
+            rule = StochasticGradient(size, threads, rate, l2, total)
+        else:
+            rule = AdaGrad(size, threads, rate, l2, total, _DELTA)
+    else:
+        rule = Additive(size, threads)
+        objective = perceptron_objective
+        if settings.learner == "mira":
+            objective = Mira(problem.scorer, settings.mira, settings.largest_step, settings.k)
+    rule.start_from(_first_weights(settings, problem, start))
+    return OnlineTrainer(
+        problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average
+    )
+
+
+def make_label_trainer(
+    settings: ParserSettings, scorer: LabelScorer, treebank: Treebank, start: Model | None
+) -> LabelTrainer:
+    rule = AdaGrad(scorer.size, scorer.threads, _LABEL_RATE, _LABEL_L2, len(treebank), _DELTA)
+    if start is not None and len(start.label_weights) == scorer.size:
+        rule.start_from(start.label_weights)
+    return LabelTrainer(scorer, treebank, rule, max(16, settings.batch_size or 1))
+
+
+def _first_weights(
+    settings: ParserSettings, problem: ArcProblem, start: Model | None
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    weights = np.zeros(problem.scorer.size)
+    if start is not None:
+        weights[:] = start.weights
+    elif problem.hidden:
+        # Equal clusters would stay equal (Smith & Smith 2007, section 5.2).
+        rng = np.random.default_rng(settings.seed)
+        rows = slice(problem.scorer.arc_weights, None)
+        weights[rows] = rng.normal(0.0, _NOISE, len(weights[rows]))
+    return weights
