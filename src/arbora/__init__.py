@@ -2,7 +2,8 @@
 
 A distribution over dependency trees is an object you can question: `SpanningTrees(scores)` and
 `ProjectiveTrees(scores)` give best trees, marginals, k-best lists, samples, entropies, constraints
-and gradients, exactly. `read_conllu` and `write_conllu` read and write treebanks byte for byte.
+and gradients, exactly. `Parser` learns such distributions from a treebank and parses with them.
+`read_conllu` and `write_conllu` read and write treebanks byte for byte.
 """
 
 from importlib import import_module as _import_module
@@ -15,6 +16,7 @@ from arbora.errors import (
     ConstraintError,
     DataError,
     FileError,
+    ModelError,
     NoTreeError,
     ScoreError,
     ShapeError,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         evaluate,
     )
     from arbora.inference import Mixture, ProjectiveTrees, SpanningTrees, TreeBatch
+    from arbora.parsers import ParsedSentence, Parser, load
     from arbora.types import Samples, Tree
 
 __all__ = [
@@ -44,7 +47,10 @@ __all__ = [
     "DataError",
     "FileError",
     "Mixture",
+    "ModelError",
     "NoTreeError",
+    "ParsedSentence",
+    "Parser",
     "ProjectiveTrees",
     "Samples",
     "ScoreError",
@@ -59,6 +65,7 @@ __all__ = [
     "calibration",
     "compare",
     "evaluate",
+    "load",
     "read_conllu",
     "write_conllu",
 ]
@@ -70,6 +77,7 @@ _HOMES = {
     "arbora.data": "Sentence read_conllu write_conllu",
     "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
     "arbora.inference": "Mixture ProjectiveTrees SpanningTrees TreeBatch",
+    "arbora.parsers": "ParsedSentence Parser load",
     "arbora.types": "Samples Tree",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

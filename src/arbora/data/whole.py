@@ -10,7 +10,7 @@ from arbora.data.sentence import Sentence
 from arbora.data.source import ReadPath
 from arbora.errors import ArgumentError, DataError
 
-__all__ = ["TreebankSource", "read_whole"]
+__all__ = ["TreebankSource", "block_from_bytes", "read_whole"]
 
 TreebankSource = ReadPath | Iterable[Sentence]
 
@@ -34,6 +34,11 @@ def read_whole(
     return chunks[0].block if chunks else _core.read(b"", format_code(format) or 0)
 
 
+def block_from_bytes(text: bytes, format: Format) -> Block:  # noqa: A002  # as above
+    """A block from text that is known to be well-formed."""
+    return _core.read(text, format_code(format) or 0)
+
+
 def _of_sentences(sentences: Iterable[Sentence]) -> Block:
     texts, formats = [], set()
     for sentence in sentences:
@@ -44,8 +49,7 @@ def _of_sentences(sentences: Iterable[Sentence]) -> Block:
         formats.add(sentence.format)
     if len(formats) > 1:
         raise ArgumentError("the sentences are in two formats; convert them to one.")
-    code = format_code(formats.pop()) if formats else 0
-    return _core.read(b"".join(texts), code or 0)
+    return block_from_bytes(b"".join(texts), formats.pop() if formats else "conllu")
 
 
 def _name(source: object) -> str:

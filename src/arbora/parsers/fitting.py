@@ -55,8 +55,10 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
     if len(train) == 0 or not (np.asarray(train.heads) >= 0).any():
         raise DataError("there is nothing to learn from: no word has a head", "the training data", 1)
     model = _untrained(fit, train)
-    treebank = Treebank.from_block(train, model.features, list(model.labels), model.word_clusters)
-    treebank, held_out = _hold_out(treebank, dev)
+    learnt, held_out = _hold_out(train, dev)
+    treebank = Treebank.from_block(
+        train, model.features, list(model.labels), model.word_clusters, learnt
+    )
     dev_set = _dev_set(model, train if held_out is not None else dev, held_out)
     model, treebank = _fit_to_class(fit, model, treebank)
 
@@ -141,15 +143,16 @@ def _label_names(block: Block) -> list[str]:
     return [names[i] for i in used.tolist()]
 
 
-def _hold_out(
-    treebank: Treebank, dev: Block | None
-) -> tuple[Treebank, NDArray[np.int64] | None]:
-    """Without dev, every tenth sentence is kept from training to stop on."""
-    if dev is not None or len(treebank) < _TOO_FEW:
-        return treebank, None
-    places = np.arange(len(treebank))
-    kept_back = places % _HELD_OUT == _HELD_OUT - 1
-    return treebank.subset(places[~kept_back]), places[kept_back]
+def _hold_out(train: Block, dev: Block | None) -> tuple[NDArray[np.int64] | None, ...]:
+    """The sentences to learn from (None: all), and those that are held out to stop on, if any.
+
+    Without dev every tenth sentence is held out.
+    """
+    if dev is not None or len(train) < _TOO_FEW:
+        return None, None
+    places = np.arange(len(train))
+    held_out = places % _HELD_OUT == _HELD_OUT - 1
+    return places[~held_out], places[held_out]
 
 
 def _dev_set(

@@ -28,7 +28,6 @@ class Treebank:
     encoded: Encoded
     heads: IntArray
     labels: IntArray
-    chosen: NDArray[np.int64] | None = None  # which encoded sentences; None is all
 
     @classmethod
     def from_block(
@@ -37,9 +36,18 @@ class Treebank:
         settings: FeatureSettings,
         label_names: list[str],
         clusters: WordClusters | None = None,
+        sentences: NDArray[np.int64] | None = None,
     ) -> Treebank:
-        encoded = Encoded(block, settings, clusters)
-        return cls(encoded, np.array(block.heads), block.label_ids(label_names))
+        """All sentences of a block, or the given ones."""
+        whole = cls(
+            Encoded(block, settings, clusters, sentences), np.array(block.heads),
+            block.label_ids(label_names),
+        )  # fmt: skip
+        if sentences is None:
+            return whole
+        counts = block.n_words
+        words = _runs((np.cumsum(counts) - counts)[sentences], counts[sentences])
+        return cls(whole.encoded, whole.heads[words], whole.labels[words])
 
     @cached_property
     def first_word(self) -> NDArray[np.int64]:
@@ -51,9 +59,7 @@ class Treebank:
 
     def words(self, sentences: NDArray[np.int64]) -> NDArray[np.int64]:
         """The places of the chosen sentences' words in flat arrays."""
-        counts = self.encoded.n_words[sentences]
-        starts = self.first_word[sentences] - (np.cumsum(counts) - counts)
-        return np.repeat(starts, counts) + np.arange(int(counts.sum()))
+        return _runs(self.first_word[sentences], self.encoded.n_words[sentences])
 
     def heads_of(self, sentence: int) -> IntArray:
         return self.heads[self.first_word[sentence] : self.first_word[sentence + 1]]
@@ -89,3 +95,8 @@ class Batch:
             return Gold(self.layout, self.heads)
         labels = np.full_like(self.heads, -1) if hidden else self.labels
         return Gold(self.layout, self.heads, labels, n_labels)
+
+
+def _runs(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """first[0], first[0] + 1, ... (counts[0] numbers), first[1], ..."""
+    return np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))

@@ -1,0 +1,210 @@
+"""Parsed blocks: trees written into their sentences, with what was asked for beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.data import Block, Sentence
+from arbora.data.whole import block_from_bytes
+from arbora.errors import ArgumentError
+from arbora.features import Encoded
+from arbora.parsers.decoding import BlockDecoder, Decoded
+from arbora.parsers.settings import Decoder
+from arbora.training.labeller import softmax
+from arbora.types import FloatArray, IntArray, TreeClass
+
+__all__ = ["ParseOptions", "ParsedBlock", "ParsedSentence", "parse_block"]
+
+
+@dataclass(frozen=True)
+class ParseOptions:
+    """How to parse. `kbest` and `samples` repeat every sentence with a tree each."""
+
+    decode: Decoder | None = None
+    trees: TreeClass | None = None
+    probabilities: bool = False
+    kbest: int | None = None
+    samples: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kbest is not None and self.samples is not None:
+            raise ArgumentError("kbest and samples are two different lists of trees: choose one.")
+        for name in ("kbest", "samples"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise ArgumentError(f"{name} is a number of trees, at least 1, not {value!r}.")
+
+
+class ParsedSentence(Sentence):
+    """A sentence with the tree that a parser gave it.
+
+    `arc_probabilities` and `label_probabilities` (of the label given the arc) have one number per
+    word; `log_prob` is that of the whole tree with its labels.
+    """
+
+    __slots__ = ("arc_probabilities", "label_probabilities", "log_prob")
+
+    def __init__(
+        self,
+        block: Block,
+        index: int,
+        arc_probabilities: FloatArray,
+        label_probabilities: FloatArray,
+        log_prob: float,
+    ) -> None:
+        super().__init__(block, index)
+        self.arc_probabilities = arc_probabilities
+        self.label_probabilities = label_probabilities
+        self.log_prob = log_prob
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _parsed_sentence, (
+            bytes(self), self.format, self.arc_probabilities, self.label_probabilities,
+            self.log_prob,
+        )  # fmt: skip
+
+
+def _parsed_sentence(text: bytes, file_format: Any, *figures: Any) -> ParsedSentence:
+    return ParsedSentence(block_from_bytes(text, file_format), 0, *figures)
+
+
+@dataclass(frozen=True)
+class ParsedBlock:
+    """Sentences of a block (some of them several times) with their trees."""
+
+    block: Block
+    sentences: NDArray[np.int64]  # which sentence of the block each tree is of
+    ranks: NDArray[np.int64] | None  # of k-best lists and samples
+    trees: Decoded
+    label_names: tuple[str, ...]
+
+    def to_bytes(self, probabilities: bool) -> bytes:
+        """The block with HEAD and DEPREL replaced, and nothing else changed.
+
+        Probabilities go into MISC (ArcProb, LabelProb) and into comments; a file of CoNLL-X, which
+        has no MISC, gets them as comments.
+        """
+        names, labels = list(self.label_names), self.trees.labels
+        if len(labels) and labels.min() < 0:
+            names, labels = ["_"], np.zeros_like(labels)
+        misc: dict[str, Any] = {}
+        if probabilities and self.block.format == 0:
+            misc["ArcProb"] = self.trees.arc_probabilities
+            if self.trees.labels.min(initial=0) >= 0:
+                misc["LabelProb"] = self.trees.label_probabilities
+        return self.block.render(
+            heads=self.trees.heads, label_ids=labels, label_names=names, misc=misc,
+            comments=self._comments(probabilities), sentences=self.sentences,
+        )  # fmt: skip
+
+    def __iter__(self) -> Iterator[ParsedSentence]:
+        block = block_from_bytes(self.to_bytes(False), "conllx" if self.block.format else "conllu")
+        start = 0
+        figures = self.trees
+        for i in range(len(block)):
+            end = start + block.words(i)
+            yield ParsedSentence(
+                block, i, figures.arc_probabilities[start:end],
+                figures.label_probabilities[start:end], float(figures.log_probs[i]),
+            )  # fmt: skip
+            start = end
+
+    def _comments(self, probabilities: bool) -> list[str] | None:
+        if self.ranks is None and not probabilities:
+            return None
+        lines = []
+        start = 0
+        counts = self.block.n_words[self.sentences]
+        for i, count in enumerate(counts.tolist()):
+            comments = [] if self.ranks is None else [f"# arbora.rank = {self.ranks[i]}"]
+            comments.append(f"# arbora.log_prob = {self.trees.log_probs[i]:.6f}")
+            if probabilities and self.block.format == 1:
+                values = self.trees.arc_probabilities[start : start + count]
+                numbers = " ".join(f"{value:.4f}" for value in values)
+                comments.append(f"# arbora.arc_probabilities = {numbers}")
+            lines.append("\n".join(comments))
+            start += count
+        return lines
+
+
+def parse_block(decoder: BlockDecoder, block: Block, options: ParseOptions) -> ParsedBlock:
+    """Parses every sentence of a block."""
+    model = decoder.model
+    encoded = Encoded(block, model.features, model.word_clusters)
+    if options.kbest is None and options.samples is None:
+        sentences = np.arange(len(block))
+        trees = decoder(encoded, options.probabilities)
+        return ParsedBlock(block, sentences, None, trees, model.labels)
+    return _many_trees(decoder, block, encoded, options)
+
+
+def _many_trees(
+    decoder: BlockDecoder, block: Block, encoded: Encoded, options: ParseOptions
+) -> ParsedBlock:
+    """k-best lists or samples, sentence by sentence."""
+    sentences, ranks, parts = [], [], []
+    for i in range(len(block)):
+        one = np.array([i])
+        heads, labels = _list_of_trees(decoder, encoded, one, options)
+        for rank, (tree, given) in enumerate(zip(heads, labels, strict=True), start=1):
+            parts.append(_with_labels(decoder, encoded, one, tree, given))
+            sentences.append(i)
+            ranks.append(rank)
+    return ParsedBlock(
+        block, np.array(sentences, dtype=np.int64), np.array(ranks, dtype=np.int64),
+        _joined(parts), decoder.model.labels,
+    )  # fmt: skip
+
+
+def _list_of_trees(
+    decoder: BlockDecoder, encoded: Encoded, one: NDArray[np.int64], options: ParseOptions
+) -> tuple[list[IntArray], list[IntArray | None]]:
+    """Heads and, for joint models, labels of the trees of one sentence."""
+    temperature = decoder.model.temperature if options.samples is not None else 1.0
+    trees = decoder.distribution(encoded, one, temperature)
+    if options.kbest is not None:
+        found = trees.kbest(options.kbest)[0]
+        return [tree.heads for tree in found], [tree.labels for tree in found]
+    keyed = type(trees)(
+        trees.flat, trees.n_words, trees.n_labels, trees.trees, trees.root, 1, one
+    )
+    heads, labels = keyed.sample(options.samples or 1, options.seed)[0]
+    return list(heads), [None] * len(heads) if labels is None else list(labels)
+
+
+def _with_labels(
+    decoder: BlockDecoder,
+    encoded: Encoded,
+    one: NDArray[np.int64],
+    heads: IntArray,
+    labels: IntArray | None,
+) -> Decoded:
+    given_arc = None
+    heads = np.ascontiguousarray(heads)
+    if labels is None:
+        scores = decoder.label_scores(encoded, one, heads)
+        if scores is None:
+            labels = np.full(len(heads), -1, dtype=np.int32)
+        else:
+            labels = scores.argmax(axis=1).astype(np.int32)
+            given_arc = softmax(scores)[np.arange(len(labels)), labels]
+    return decoder.with_probabilities(encoded, one, heads, labels, given_arc)
+
+
+def _joined(parts: list[Decoded]) -> Decoded:
+    if not parts:
+        none, nothing = np.empty(0, dtype=np.int32), np.empty(0)
+        return Decoded(none, none, nothing, nothing, nothing)
+    return Decoded(
+        np.concatenate([part.heads for part in parts]),
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([part.arc_probabilities for part in parts]),
+        np.concatenate([part.label_probabilities for part in parts]),
+        np.concatenate([part.log_probs for part in parts]),
+    )

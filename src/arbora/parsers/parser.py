@@ -1,0 +1,178 @@
+"""The parser: learns from a treebank, parses sentences, is saved to a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from arbora.data import Format, Sentence, read_blocks, read_conllu
+from arbora.data.source import ReadPath
+from arbora.data.whole import TreebankSource, read_whole
+from arbora.errors import ArgumentError, DataError, ModelError
+from arbora.evaluation import Scores, evaluate
+from arbora.features import Encoded, WordClusters, read_clusters
+from arbora.inference import ProjectiveTrees, SpanningTrees
+from arbora.inference.packed import available_threads
+from arbora.parsers.decoding import BlockDecoder
+from arbora.parsers.fitting import Fit, fit_model
+from arbora.parsers.model import Model
+from arbora.parsers.model_file import from_bytes, read_model, to_bytes, write_model
+from arbora.parsers.output import ParsedBlock, ParsedSentence, ParseOptions, parse_block
+from arbora.parsers.settings import ParserSettings
+from arbora.training.loop import History, Observer
+
+__all__ = ["Parser", "load"]
+
+
+class Parser:
+    """A dependency parser.
+
+    `Parser(learner="loglinear", trees="nonprojective", ...)` takes the options of `ParserSettings`
+    and stores them; `fit` learns. `threads=None` uses all cores; results do not depend on it.
+    """
+
+    def __init__(self, *, threads: int | None = None, **options: Any) -> None:
+        known = ParserSettings.__dataclass_fields__
+        for name in options:
+            if name not in known:
+                raise ArgumentError(
+                    f"a parser has no option {name!r}; the options are {', '.join(known)}."
+                )
+        self.settings = ParserSettings(**options)
+        self.threads = available_threads() if threads is None else threads
+        if not isinstance(self.threads, int) or self.threads < 1:
+            raise ArgumentError(f"threads is a number of threads, not {threads!r}.")
+        self.history: History | None = None
+        self._model: Model | None = None
+
+    @classmethod
+    def from_model(cls, model: Model, threads: int | None = None) -> Parser:
+        parser = cls(threads=threads)
+        parser.settings, parser._model = model.settings, model
+        return parser
+
+    @property
+    def model(self) -> Model:
+        """What was learnt."""
+        if self._model is None:
+            raise ModelError("this parser has not learnt yet: call fit, or load a model.")
+        return self._model
+
+    def fit(
+        self,
+        train: TreebankSource,
+        dev: TreebankSource | None = None,
+        *,
+        start: Parser | None = None,
+        word_clusters: str | os.PathLike[str] | WordClusters | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        observer: Observer | None = None,
+        format: Format | None = None,  # noqa: A002  # the public name
+        skip_bad: bool = False,
+        on_error: Callable[[DataError], object] | None = None,
+    ) -> Parser:
+        """Learns from annotated sentences: a path, an open file or a list.
+
+        The best pass is chosen on `dev`, or on every tenth sentence of `train` without it. `start`
+        is a parser to go on from. With `checkpoint` (the path that the model will have) each pass
+        is saved beside it, and `resume` goes on from there.
+        """
+        how = {"skip_bad": skip_bad, "on_error": on_error, "trees": True}
+        train_block = read_whole(train, format, **how)
+        dev_block = None if dev is None else read_whole(dev, format, **how)
+        if isinstance(word_clusters, str | os.PathLike):
+            word_clusters = read_clusters(word_clusters)
+        fit = Fit(
+            self.settings, self.threads, None if start is None else start.model, word_clusters,
+            observer, checkpoint, resume,
+        )  # fmt: skip
+        self._model, self.history = fit_model(fit, train_block, dev_block)
+        return self
+
+    def parse(
+        self, source: ReadPath | Iterable[Sentence], **options: Any
+    ) -> Iterator[ParsedSentence] | list[ParsedSentence]:
+        """Parses a file (giving an iterator) or sentences (giving a list).
+
+        Options as in `ParseOptions`: decode, trees, kbest, samples, seed. Heads and labels that
+        the sentences already have are not looked at.
+        """
+        how = ParseOptions(**({"probabilities": True} | options))
+        if isinstance(source, Sentence):
+            raise ArgumentError("parse takes several sentences; put the one into a list.")
+        if _is_file(source):
+            return self._parse_file(source, how)  # type: ignore[arg-type]
+        block = read_whole(source)
+        return list(parse_block(self.decoder(how), block, how)) if len(block) else []
+
+    def _parse_file(self, path: ReadPath, how: ParseOptions) -> Iterator[ParsedSentence]:
+        for parsed in self.parse_blocks(path, how):
+            yield from parsed[0]
+
+    def parse_blocks(
+        self,
+        path: ReadPath,
+        options: ParseOptions,
+        *,
+        format: Format | None = None,  # noqa: A002  # the public name
+        skip_bad: bool = False,
+        on_error: Callable[[DataError], object] | None = None,
+    ) -> Iterator[tuple[ParsedBlock, int]]:
+        """A file parsed in bounded memory: blocks, each with the bytes read so far."""
+        decoder = self.decoder(options)
+        for chunk in read_blocks(path, format, skip_bad, on_error):
+            if len(chunk.block):
+                yield parse_block(decoder, chunk.block, options), chunk.bytes_read
+
+    def decoder(self, options: ParseOptions | None = None) -> BlockDecoder:
+        options = options or ParseOptions()
+        if options.decode == "max-z" and not self.model.hidden:
+            raise ArgumentError("decode='max-z' needs a model with hidden clusters.")
+        return BlockDecoder(self.model, self.threads, options.decode, options.trees)
+
+    def distribution(self, sentence: Sentence) -> SpanningTrees | ProjectiveTrees:
+        """The distribution over the trees of a sentence, as an object to question.
+
+        Labels have a place of their own in it for joint models; others sum over nothing.
+        """
+        block = read_whole([sentence])
+        encoded = Encoded(block, self.model.features, self.model.word_clusters)
+        decoder = self.decoder()
+        trees = decoder.distribution(encoded, np.array([0]), self.model.temperature)
+        kind = ProjectiveTrees if decoder.trees == "projective" else SpanningTrees
+        return kind(trees.scores(0), root=self.model.root)
+
+    def evaluate(self, gold: TreebankSource, **options: Any) -> Scores:
+        """How well the parser does on annotated sentences."""
+        sentences = list(read_conllu(gold)) if _is_file(gold) else list(gold)  # type: ignore[arg-type]
+        return evaluate(sentences, self.parse(sentences, **({"probabilities": False} | options)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to one file, which appears when it is whole."""
+        write_model(self.model, path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._model is None:
+            return _unfitted, (self.settings, self.threads)
+        return _from_bytes, (to_bytes(self._model), self.threads)
+
+
+def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
+    """A parser from a model file."""
+    return Parser.from_model(read_model(path), threads)
+
+
+def _unfitted(settings: ParserSettings, threads: int) -> Parser:
+    return Parser(threads=threads, **settings.to_dict())
+
+
+def _from_bytes(data: bytes, threads: int) -> Parser:
+    return Parser.from_model(from_bytes(data), threads)
+
+
+def _is_file(source: object) -> bool:
+    return isinstance(source, str | os.PathLike) or hasattr(source, "read")
