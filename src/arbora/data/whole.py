@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from typing import cast
 
 from arbora._core import data as _core
 from arbora.data.blocks import Block, Format, OnError, format_code, read_blocks
@@ -10,7 +12,7 @@ from arbora.data.sentence import Sentence
 from arbora.data.source import ReadPath
 from arbora.errors import ArgumentError, DataError
 
-__all__ = ["TreebankSource", "block_from_bytes", "read_whole"]
+__all__ = ["TreebankSource", "block_from_bytes", "is_file", "read_whole"]
 
 TreebankSource = ReadPath | Iterable[Sentence]
 
@@ -26,12 +28,18 @@ def read_whole(
     trees: bool = False,
 ) -> Block:
     """One block with everything; options as in `read_conllu`."""
-    if not isinstance(source, str) and isinstance(source, Iterable) and not hasattr(source, "read"):
-        return _of_sentences(source)
-    chunks = list(read_blocks(source, format, skip_bad, on_error, trees, _WHOLE))
+    if not is_file(source):
+        return _of_sentences(cast("Iterable[Sentence]", source))
+    path = cast("ReadPath", source)
+    chunks = list(read_blocks(path, format, skip_bad, on_error, trees, _WHOLE))
     if len(chunks) > 1:
         raise DataError("a treebank to learn from has at most 2 GB", _name(source), 1)
     return chunks[0].block if chunks else _core.read(b"", format_code(format) or 0)
+
+
+def is_file(source: object) -> bool:
+    """Whether sentences are to be read from it, rather than being there already."""
+    return isinstance(source, str | os.PathLike) or hasattr(source, "read")
 
 
 def block_from_bytes(text: bytes, format: Format) -> Block:  # noqa: A002  # as above

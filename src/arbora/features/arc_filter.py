@@ -1,4 +1,4 @@
-"""The filter of arcs by length: per pair of tags and direction, the longest arc of the training data.
+"""The filter of arcs by length: the longest arc of the training data per tags and direction.
 
 A sentence never loses all its trees: the chain 0 -> 1 -> 2 -> ... is always kept.
 """

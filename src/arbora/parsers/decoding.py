@@ -58,7 +58,8 @@ class BlockDecoder:
     def __call__(self, encoded: Encoded, probabilities: bool = False) -> Decoded:
         """The trees of all sentences."""
         parts = [
-            self._decode(encoded, sentences, probabilities) for sentences in _pieces(encoded.n_words)
+            self._decode(encoded, sentences, probabilities)
+            for sentences in _pieces(encoded.n_words)
         ]
         if not parts:
             nothing = np.empty(0)
@@ -72,9 +73,7 @@ class BlockDecoder:
         self, encoded: Encoded, sentences: NDArray[np.int64], temperature: float = 1.0
     ) -> Packed:
         """Scores of the sentences as a pack: arcs, or labelled arcs for joint models."""
-        scores = self._arcs.scores(
-            self.model.weights, encoded, sentences, scale=1.0 / temperature
-        )
+        scores = self._arcs.scores(self.model.weights, encoded, sentences, scale=1.0 / temperature)
         n_labels = self._arcs.n_labels
         if self.model.hidden and n_labels is not None:
             table = scores.reshape(-1, n_labels)

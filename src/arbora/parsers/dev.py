@@ -28,7 +28,9 @@ class DevSet:
         self.encoded = Encoded(block, model.features, model.word_clusters, places)
         self.heads = np.concatenate([sentence.heads for sentence in chosen])
         self._compared = _numbers([rule.label(name) for name in model.labels])
-        numbers = dict(zip((rule.label(name) for name in model.labels), self._compared.tolist(), strict=True))
+        numbers = dict(
+            zip((rule.label(name) for name in model.labels), self._compared.tolist(), strict=True)
+        )
         self._labels = np.array(
             [numbers.get(rule.label(name), -1) for sentence in chosen for name in sentence.labels]
         )

@@ -53,7 +53,9 @@ class Fit:
 def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History]:
     """Learns a model from the sentences of `train`, choosing the best pass on `dev`."""
     if len(train) == 0 or not (np.asarray(train.heads) >= 0).any():
-        raise DataError("there is nothing to learn from: no word has a head", "the training data", 1)
+        raise DataError(
+            "there is nothing to learn from: no word has a head", "the training data", 1
+        )
     model = _untrained(fit, train)
     learnt, held_out = _hold_out(train, dev)
     treebank = Treebank.from_block(
@@ -209,5 +211,5 @@ def _finish(
         passes=len(history.passes),
         best_pass=history.best,
         dev=dev,
-        date=date.today().isoformat(),  # noqa: DTZ011
+        date=date.today().isoformat(),
     )

@@ -55,7 +55,9 @@ def to_bytes(model: Model) -> bytes:
     _put_weights(tensors, "weights", model.weights)
     _put_weights(tensors, "label_weights", model.label_weights)
     if model.word_clusters is not None:
-        lines = [f"{cluster}\t{form}\t{share!r}" for form, cluster, share in model.word_clusters.rows]
+        lines = [
+            f"{cluster}\t{form}\t{share!r}" for form, cluster, share in model.word_clusters.rows
+        ]
         tensors["word_clusters"] = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     description = {
         "version": _VERSION,
@@ -86,7 +88,7 @@ def from_bytes(data: bytes) -> Model:
         version = description["version"]
         if version > _VERSION:
             raise ModelError(
-                f"the model has format {version}, and this Arbora reads up to {_VERSION}: update it."
+                f"the model has format {version} and this Arbora reads up to {_VERSION}: update it."
             )
         return _build(description, tensors)
     except (KeyError, TypeError, IndexError, AttributeError, json.JSONDecodeError) as problem:
@@ -100,7 +102,9 @@ def from_bytes(data: bytes) -> Model:
 def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     clusters = None
     if "word_clusters" in tensors:
-        rows = [line.split("\t") for line in tensors["word_clusters"].tobytes().decode().split("\n")]
+        rows = [
+            line.split("\t") for line in tensors["word_clusters"].tobytes().decode().split("\n")
+        ]
         clusters = WordClusters((form, cluster, float(share)) for cluster, form, share in rows)
     sizes = description["sizes"]
     model = Model(

@@ -45,7 +45,8 @@ class ParsedSentence(Sentence):
     """A sentence with the tree that a parser gave it.
 
     `arc_probabilities` and `label_probabilities` (of the label given the arc) have one number per
-    word; `log_prob` is that of the whole tree with its labels.
+    word; `log_prob` is that of the whole tree with its labels. Without probabilities the arrays
+    are empty and `log_prob` is None.
     """
 
     __slots__ = ("arc_probabilities", "label_probabilities", "log_prob")
@@ -56,7 +57,7 @@ class ParsedSentence(Sentence):
         index: int,
         arc_probabilities: FloatArray,
         label_probabilities: FloatArray,
-        log_prob: float,
+        log_prob: float | None,
     ) -> None:
         super().__init__(block, index)
         self.arc_probabilities = arc_probabilities
@@ -111,7 +112,8 @@ class ParsedBlock:
             end = start + block.words(i)
             yield ParsedSentence(
                 block, i, figures.arc_probabilities[start:end],
-                figures.label_probabilities[start:end], float(figures.log_probs[i]),
+                figures.label_probabilities[start:end],
+                float(figures.log_probs[i]) if len(figures.log_probs) else None,
             )  # fmt: skip
             start = end
 
@@ -171,9 +173,7 @@ def _list_of_trees(
     if options.kbest is not None:
         found = trees.kbest(options.kbest)[0]
         return [tree.heads for tree in found], [tree.labels for tree in found]
-    keyed = type(trees)(
-        trees.flat, trees.n_words, trees.n_labels, trees.trees, trees.root, 1, one
-    )
+    keyed = type(trees)(trees.flat, trees.n_words, trees.n_labels, trees.trees, trees.root, 1, one)
     heads, labels = keyed.sample(options.samples or 1, options.seed)[0]
     return list(heads), [None] * len(heads) if labels is None else list(labels)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from arbora.data import Format, Sentence, read_blocks, read_conllu
+from arbora.data import Block, Format, Sentence, read_blocks, read_conllu
 from arbora.data.source import ReadPath
-from arbora.data.whole import TreebankSource, read_whole
+from arbora.data.whole import TreebankSource, is_file, read_whole
 from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.evaluation import Scores, evaluate
 from arbora.features import Encoded, WordClusters, read_clusters
@@ -81,9 +81,12 @@ class Parser:
         is a parser to go on from. With `checkpoint` (the path that the model will have) each pass
         is saved beside it, and `resume` goes on from there.
         """
-        how = {"skip_bad": skip_bad, "on_error": on_error, "trees": True}
-        train_block = read_whole(train, format, **how)
-        dev_block = None if dev is None else read_whole(dev, format, **how)
+
+        def block_of(source: TreebankSource) -> Block:
+            return read_whole(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
+
+        train_block = block_of(train)
+        dev_block = None if dev is None else block_of(dev)
         if isinstance(word_clusters, str | os.PathLike):
             word_clusters = read_clusters(word_clusters)
         fit = Fit(
@@ -104,8 +107,8 @@ class Parser:
         how = ParseOptions(**({"probabilities": True} | options))
         if isinstance(source, Sentence):
             raise ArgumentError("parse takes several sentences; put the one into a list.")
-        if _is_file(source):
-            return self._parse_file(source, how)  # type: ignore[arg-type]
+        if is_file(source):
+            return self._parse_file(cast("ReadPath", source), how)
         block = read_whole(source)
         return list(parse_block(self.decoder(how), block, how)) if len(block) else []
 
@@ -148,7 +151,9 @@ class Parser:
 
     def evaluate(self, gold: TreebankSource, **options: Any) -> Scores:
         """How well the parser does on annotated sentences."""
-        sentences = list(read_conllu(gold)) if _is_file(gold) else list(gold)  # type: ignore[arg-type]
+        if is_file(gold):
+            gold = read_conllu(cast("ReadPath", gold))
+        sentences = list(cast("Iterable[Sentence]", gold))
         return evaluate(sentences, self.parse(sentences, **({"probabilities": False} | options)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -172,7 +177,3 @@ def _unfitted(settings: ParserSettings, threads: int) -> Parser:
 
 def _from_bytes(data: bytes, threads: int) -> Parser:
     return Parser.from_model(from_bytes(data), threads)
-
-
-def _is_file(source: object) -> bool:
-    return isinstance(source, str | os.PathLike) or hasattr(source, "read")

@@ -111,12 +111,15 @@ def _learner_defaults(settings: ParserSettings) -> dict[str, Any]:
     if settings.learner == "maxmargin" or settings.optimizer == "eg":
         return defaults | {"passes": 30, "batch_size": 1, "l2": 10.0}
     if settings.learner == "loglinear":
-        return defaults | {
-            "adagrad": {"rate": 0.02, "l2": 0.1},
-            "sgd": {"rate": 0.02, "l2": 0.1},
-            "lbfgs": {"passes": 10, "l2": 1.0},
-            "cg": {"passes": 10, "l2": 1.0},
-        }[settings.optimizer]
+        return (
+            defaults
+            | {
+                "adagrad": {"rate": 0.02, "l2": 0.1},
+                "sgd": {"rate": 0.02, "l2": 0.1},
+                "lbfgs": {"passes": 10, "l2": 1.0},
+                "cg": {"passes": 10, "l2": 1.0},
+            }[settings.optimizer]
+        )
     return defaults
 
 

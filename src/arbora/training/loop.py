@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arbora.training.trainer import Trainer
-from arbora.types import FloatArray
 
 __all__ = ["DevScores", "History", "LoopSettings", "Observer", "PassRecord", "run_loop"]
 
@@ -71,10 +71,10 @@ class LoopSettings:
     seed: int
 
 
-# Called with the parameters of every trainer (float32, as they would be saved).
-Evaluate = Callable[[dict[str, FloatArray]], DevScores]
+Parameters = dict[str, NDArray[np.float32]]  # of every trainer, as they would be saved
+Evaluate = Callable[[Parameters], DevScores]
 # Called after each pass, for a checkpoint.
-AfterPass = Callable[[History, dict[str, FloatArray]], None]
+AfterPass = Callable[[History, Parameters], None]
 
 
 def run_loop(
@@ -84,10 +84,10 @@ def run_loop(
     settings: LoopSettings,
     *,
     history: History | None = None,
-    best: dict[str, FloatArray] | None = None,
+    best: Parameters | None = None,
     observer: Observer | None = None,
     after_pass: AfterPass | None = None,
-) -> tuple[dict[str, FloatArray], History]:
+) -> tuple[Parameters, History]:
     """Runs the trainers side by side; the parameters of the best pass, and what happened.
 
     A history and its best parameters, from a checkpoint, are continued: the order of the sentences
@@ -107,11 +107,18 @@ def run_loop(
             first = name == next(iter(trainers))
             reports[name] = trainer.run_pass(order, tick if first else (lambda _: None))
         # Rounded as they would be in the file, so that the score reported is the file's.
-        parameters = {name: trainer.parameters().astype(np.float32) for name, trainer in trainers.items()}
+        parameters = {
+            name: trainer.parameters().astype(np.float32) for name, trainer in trainers.items()
+        }
         scores = evaluate(parameters)
         report = next(iter(reports.values()))
         record = PassRecord(
-            number, report.loss, scores.uas, scores.las, time.perf_counter() - started, report.figures
+            number,
+            report.loss,
+            scores.uas,
+            scores.las,
+            time.perf_counter() - started,
+            report.figures,
         )
         history.passes.append(record)
         is_best = history.best == 0 or scores.deciding > _deciding(history.passes[history.best - 1])

@@ -29,13 +29,15 @@ MiraVariant = Literal["1-best", "k-best", "factored", "mbr"]
 class Mira:
     """An objective whose gradient is already the step: learn with rate 1."""
 
-    def __init__(self, scorer: ArcScorer, variant: MiraVariant, largest_step: float, k: int) -> None:
+    def __init__(
+        self, scorer: ArcScorer, variant: MiraVariant, largest_step: float, k: int
+    ) -> None:
         self.scorer, self.variant, self.largest_step, self.k = scorer, variant, largest_step, k
 
     def __call__(self, batch: Batch, trees: Packed, gold: Gold) -> Loss:
         right = best_gold_tree(trees, gold)
         if self.variant == "k-best":
-            return self._against(batch, gold, self._kbest_rivals(trees, gold, right), right, trees)
+            return self._against(batch, gold, self._kbest_rivals(trees, gold, right), trees)
         if self.variant == "factored":
             return self._factored(batch, gold, trees, right)
         return self._one_best(batch, gold, trees, right)
@@ -90,11 +92,9 @@ class Mira:
             rows[np.arange(len(possible)), cells] = 1.0
             rows[np.arange(len(possible)), own[possible]] = -1.0
             rivals.append(rows)
-        return self._against(batch, gold, rivals, right, trees)
+        return self._against(batch, gold, rivals, trees)
 
-    def _against(
-        self, batch: Batch, gold: Gold, rivals: list[FloatArray], right: Places, trees: Packed
-    ) -> Loss:
+    def _against(self, batch: Batch, gold: Gold, rivals: list[FloatArray], trees: Packed) -> Loss:
         """Wins the margin against all rivals of each sentence at once."""
         d_scores = np.zeros(gold.layout.size * gold.n_labels)
         losses = np.zeros(len(rivals))
@@ -104,7 +104,7 @@ class Mira:
             part = slice(int(ends[i] - sizes[i]), int(ends[i]))
             scores = np.where(np.isfinite(trees.flat[part]), trees.flat[part], 0.0)
             violation = (rows > 0.0).sum(axis=1) + rows @ scores
-            rows = rows[violation > 0.0]  # noqa: PLW2901
+            rows = rows[violation > 0.0]
             violation = violation[violation > 0.0]
             if not len(rows):
                 continue
@@ -117,7 +117,7 @@ class Mira:
 
 
 def hildreth(products: FloatArray, violations: FloatArray, largest: float) -> FloatArray:
-    """Maximises violations·a - a·products·a / 2 over 0 <= a <= largest, one coordinate at a time."""
+    """Maximises violations·a - a·products·a / 2 over 0 <= a <= largest, coordinate by coordinate."""
     steps = np.zeros(len(violations))
     gradient = violations.astype(np.float64).copy()
     for _ in range(100):

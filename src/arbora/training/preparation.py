@@ -80,7 +80,7 @@ def projectivise_heads(heads: IntArray, root: Root) -> IntArray:
 
 
 def completed(treebank: Treebank, trees: TreeClass, root: Root) -> Treebank:
-    """Every missing head filled in by the nearest word that makes a tree, for learners without sums."""
+    """Every missing head filled in by the nearest that makes a tree, for learners without sums."""
     heads = treebank.heads.copy()
     make = ProjectiveTrees if trees == "projective" else SpanningTrees
     for i in range(len(treebank)):

@@ -1,4 +1,4 @@
-"""What a gradient does to the weights. Each rule knows its weights, their average, and its state."""
+"""What a gradient does to the weights; each rule knows its weights, their average, its state."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class StochasticGradient(Rule):
 
 
 class AdaGrad(Rule):
-    """AdaGrad with composite mirror descent on sum of losses + l2/2 ||w||^2, over `total` sentences.
+    """AdaGrad with composite mirror descent on sum of losses + l2/2 ||w||^2.
 
     Weights that a batch does not touch decay as if they had been visited.
     """
