@@ -88,7 +88,7 @@ Strings column(const Block& block, std::int64_t sentence, int column) {
   check_sentence(block, sentence);
   const Column which = to_column(column);
   const std::int64_t n = block.words(sentence);
-  nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(n)));
+  Strings list = nb::steal<Strings>(PyList_New(static_cast<Py_ssize_t>(n)));
   if (!list.is_valid()) throw nb::python_error();
   for (std::int64_t word = 1; word <= n; ++word) {
     PyObject* text = pool().get(block.field(sentence, word, which));
@@ -96,12 +96,12 @@ Strings column(const Block& block, std::int64_t sentence, int column) {
       throw nb::python_error();
     }
   }
-  return Strings(list);
+  return list;
 }
 
 Strings comments(const Block& block, std::int64_t sentence) {
   check_sentence(block, sentence);
-  nb::list lines;
+  Strings lines;
   std::string_view text = block.comments(sentence);
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
@@ -109,7 +109,7 @@ Strings comments(const Block& block, std::int64_t sentence) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     lines.append(nb::steal(to_str(line)));
   }
-  return Strings(lines);
+  return lines;
 }
 
 template <class Take>
