@@ -318,13 +318,16 @@ void bind_data(nb::module_& module) {
            "sentence"_a, "Number of the line of the first token.")
       .def("text", of_sentence([](const Block& b, std::int64_t s) { return to_bytes(b.text(s)); }),
            "sentence"_a, "All bytes of a sentence.")
+      .def(
+          "texts",
+          [](const Block& b, std::int64_t first, std::int64_t last) {
+            if (first < 0 || last > b.sentences()) throw nb::index_error("no such sentence");
+            return to_bytes(arbora::data::copy(b, first, last));
+          },
+          "first"_a, "last"_a, "All bytes of the sentences first, ..., last - 1.")
       .def("lines",
            of_sentence([](const Block& b, std::int64_t s) { return to_bytes(b.lines(s)); }),
            "sentence"_a, "Its bytes from the first comment to the last token.")
-      .def("heads_of", of_sentence([](const Block& b, std::int64_t s) {
-             return heads(b, b.heads(s), b.words(s));
-           }),
-           "sentence"_a)
       .def("comments", &comments, "sentence"_a)
       .def("column", &column, "sentence"_a, "column"_a)
       .def("label_ids", &label_ids, "names"_a,

@@ -65,19 +65,26 @@ class _Checked:
         self._text = isinstance(stream, io.TextIOBase)
 
     def __call__(self, data: bytes) -> None:
-        with _one_sentence(self._name):
+        try:
             self._stream.write(data.decode("utf-8") if self._text else data)
+        except OSError as error:
+            raise _explained(error, self._name) from error
 
 
 @contextmanager
 def _one_sentence(name: str) -> Iterator[None]:
     try:
         yield
-    except (BrokenPipeError, FileError):
-        raise  # the reader of a pipe went away; not ours to explain
     except OSError as error:
-        advice = "; free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
-        raise FileError(f"{name} cannot be written: {reason(error)}{advice}.") from error
+        raise _explained(error, name) from error
+
+
+def _explained(error: OSError, name: str) -> OSError:
+    """The error with the file's name, but for a pipe whose reader went away."""
+    if isinstance(error, BrokenPipeError | FileError):
+        return error
+    advice = "; free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+    return FileError(f"{name} cannot be written: {reason(error)}{advice}.")
 
 
 @contextmanager
