@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -58,8 +59,8 @@ PyObject* to_str(std::string_view text) {
 class Pool {
  public:
   PyObject* get(std::string_view text) {
-    if (text.size() > 64) return to_str(text);
-    Entry& entry = entries_[std::hash<std::string_view>{}(text) % entries_.size()];
+    if (text.size() > 160) return to_str(text);
+    Entry& entry = entries_[std::hash<std::string_view>{}(text) % kPlaces];
     if (entry.value == nullptr || entry.text != text) {
       PyObject* made = to_str(text);
       if (made == nullptr) return nullptr;
@@ -76,12 +77,14 @@ class Pool {
     std::string text;
     PyObject* value = nullptr;
   };
-  std::vector<Entry> entries_ = std::vector<Entry>(1 << 14);
+  static constexpr std::size_t kPlaces = 1 << 12;
+  std::vector<Entry> entries_ = std::vector<Entry>(kPlaces);
 };
 
-Pool& pool() {
-  static Pool* const one = new Pool();  // never destroyed: Python may be gone by then
-  return *one;
+Pool& pool(Column column) {
+  // never destroyed: Python may be gone by then
+  static auto* const pools = new std::array<Pool, arbora::data::kColumns>();
+  return (*pools)[static_cast<std::size_t>(column)];
 }
 
 Strings column(const Block& block, std::int64_t sentence, int column) {
@@ -90,8 +93,9 @@ Strings column(const Block& block, std::int64_t sentence, int column) {
   const std::int64_t n = block.words(sentence);
   Strings list = nb::steal<Strings>(PyList_New(static_cast<Py_ssize_t>(n)));
   if (!list.is_valid()) throw nb::python_error();
+  Pool& strings = pool(which);
   for (std::int64_t word = 1; word <= n; ++word) {
-    PyObject* text = pool().get(block.field(sentence, word, which));
+    PyObject* text = strings.get(block.field(sentence, word, which));
     if (text == nullptr || PyList_SetItem(list.ptr(), word - 1, text) != 0) {
       throw nb::python_error();
     }
