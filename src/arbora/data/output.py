@@ -6,6 +6,7 @@ import errno
 import gzip
 import io
 import os
+import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -100,9 +101,9 @@ def _opened(target: Path, name: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _written_aside(target: Path, name: str, durable: bool) -> Iterator[IO[bytes]]:
-    aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    aside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     with _one_sentence(name):
-        stream = aside.open("wb")
+        stream = aside.open("xb")
     try:
         yield stream
         with _one_sentence(name):
