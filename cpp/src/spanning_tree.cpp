@@ -38,75 +38,87 @@ ARBORA_INLINE Pack positions(Index first) {
   return Pack{x, x + 1, x + 2, x + 3};
 }
 
-// Loads four numbers, or what is left of a row; the rest counts as forbidden.
-ARBORA_INLINE Pack load_row(const double* row, Index i, Index side) {
-  if (i + kPackWidth <= side) return load_pack(row + i);
-  double rest[kPackWidth] = {kForbidden, kForbidden, kForbidden, kForbidden};
-  for (Index j = 0; i + j < side; ++j) rest[j] = row[i + j];
-  return load_pack(rest);
-}
-
 // Arrays of one number per word have room for whole packs.
 double* padded(Workspace& workspace, Index side) {
   return array<double>(workspace, whole_steps<double>(side));
 }
 
-// The best heads of 4 * packs words, kept in registers while the heads go by; whether two heads of
-// a word score the same, in which case it does not say which is nearer.
+// The best heads of 4 * packs words on one side of them, kept in registers while the heads go by.
 template <int packs>
-ARBORA_INLINE Pack best_heads_of(ArcScores scores, Index first_head, Index column, double* best,
-                                 double* head) {
-  Pack top[packs], where[packs], ties = splat(0.0);
-  for (int i = 0; i < packs; ++i) {
-    top[i] = splat(kForbidden);
-    where[i] = splat(0.0);
-  }
-  for (Index h = first_head; h < scores.side(); ++h) {
-    const double* row = scores.row(h) + column;
-    const Pack here = splat(static_cast<double>(h));
+struct BestHeads {
+  Pack score[packs], head[packs];
+
+  ARBORA_INLINE BestHeads() {
     for (int i = 0; i < packs; ++i) {
-      const Pack score = load_pack(row + i * kPackWidth);
-      ties = count_ties(ties, score, top[i]);
-      where[i] = where_below(top[i], score, here, where[i]);
-      top[i] = larger(score, top[i]);
+      score[i] = splat(kForbidden);
+      head[i] = splat(0.0);
     }
   }
+};
+
+// The best head of every word in a block of columns among first_head..n. Heads to the left of a word
+// come nearer as they go by, so the later of equals is kept; heads to its right go away.
+template <int packs>
+ARBORA_INLINE void best_heads_of(ArcScores scores, Index first_head, Index column, double* best,
+                                 double* head) {
+  constexpr Index width = packs * kPackWidth;
+  BestHeads<packs> left, right;
+  const auto offer_left = [&](int i, Pack score, Pack h) {
+    left.head[i] = where_below(score, left.score[i], left.head[i], h);
+    left.score[i] = larger(score, left.score[i]);
+  };
+  const auto offer_right = [&](int i, Pack score, Pack h) {
+    right.head[i] = where_below(right.score[i], score, h, right.head[i]);
+    right.score[i] = larger(score, right.score[i]);
+  };
+  const auto each = [&](Index from, Index to, const auto& offer) {
+    for (Index h = from; h < to; ++h) {
+      const double* row = scores.row(h) + column;
+      for (int i = 0; i < packs; ++i) {
+        offer(i, load_pack(row + i * kPackWidth), splat(static_cast<double>(h)));
+      }
+    }
+  };
+  each(first_head, column, offer_left);
+  each(std::max(first_head, column), column + width, [&](int i, Pack score, Pack h) {
+    const Pack words = positions(column + i * kPackWidth), none = splat(kForbidden);
+    offer_left(i, where_below(h, words, score, none), h);
+    offer_right(i, where_below(words, h, score, none), h);
+  });
+  each(column + width, scores.side(), offer_right);
   for (int i = 0; i < packs; ++i) {
-    store_pack(best + column + i * kPackWidth, top[i]);
-    store_pack(head + column + i * kPackWidth, where[i]);
+    const Index at = column + i * kPackWidth;
+    store_pack(best + at, left.score[i]);
+    store_pack(head + at, left.head[i]);
+    keep_better_step(right.score[i], right.head[i], positions(at), best + at, head + at);
   }
-  return ties;
 }
 
-// Whether two heads of a word score the same (at any time, not only at the end).
 template <int packs>
-ARBORA_INLINE bool best_heads_in_blocks(ArcScores scores, Index first_head, double* best,
+ARBORA_INLINE void best_heads_in_blocks(ArcScores scores, Index first_head, double* best,
                                         double* head) {
   constexpr Index width = packs * kPackWidth;
   const Index side = scores.side();
-  Pack ties = splat(0.0);
   for (Index column = 0; column < side; column += width) {
     // The last block overlaps the one before, to stay within the row.
-    const Index start = column + width <= side ? column : side - width;
-    ties = ties + best_heads_of<packs>(scores, first_head, start, best, head);
+    best_heads_of<packs>(scores, first_head, std::min(column, side - width), best, head);
   }
-  return sum_of(ties) > 0.0;
 }
 
 // The best head of every word among first_head..n: score, then nearness, then the smaller index.
 ARBORA_MULTIVERSION
 void best_heads(ArcScores scores, Index first_head, double* best, double* head) {
   const Index side = scores.side();
-  if (side >= 16 && !best_heads_in_blocks<4>(scores, first_head, best, head)) return;
-  if (side >= 4 && side < 16 && !best_heads_in_blocks<1>(scores, first_head, best, head)) return;
-  for (Index m = 0; m < side; m += kPackWidth) {
-    store_pack(best + m, load_row(scores.row(first_head), m, side));
-    store_pack(head + m, splat(static_cast<double>(first_head)));
-  }
-  for (Index h = first_head + 1; h < side; ++h) {
-    const Pack here = splat(static_cast<double>(h));
-    for (Index m = 0; m < side; m += kPackWidth) {
-      keep_better_step(load_row(scores.row(h), m, side), here, positions(m), best + m, head + m);
+  if (side >= 4 * kPackWidth) return best_heads_in_blocks<4>(scores, first_head, best, head);
+  if (side >= kPackWidth) return best_heads_in_blocks<1>(scores, first_head, best, head);
+  for (Index m = 1; m < side; ++m) {
+    best[m] = kForbidden;
+    head[m] = static_cast<double>(first_head);
+    for (Index h = first_head; h < side; ++h) {
+      const bool nearer = std::abs(h - m) < std::abs(static_cast<Index>(head[m]) - m);
+      if (scores(h, m) < best[m] || (scores(h, m) == best[m] && !nearer)) continue;
+      best[m] = scores(h, m);
+      head[m] = static_cast<double>(h);
     }
   }
 }

@@ -31,7 +31,7 @@ struct Elimination {
   static Elimination carve(Workspace& workspace, Index n_words, Root root) {
     const Index side = n_words + 1;
     return {n_words, root, Matrix<T>::carve(workspace, side, side, Number<T>::zero()),
-            Matrix<T>::carve(workspace, side, side, Number<T>::zero()),
+            Matrix<T>::carve(workspace, side, side),
             Row<T>::carve(workspace, side + Row<T>::width)};
   }
 };
