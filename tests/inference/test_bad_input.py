@@ -243,7 +243,7 @@ def test_memory_need_is_stated(kind, monkeypatch):
 
     trees = kind(zeros(4))
     huge = trees._packed.select([0])
-    huge.n_words = np.array([10**6])
+    huge.longest = 10**6
     monkeypatch.setattr(packed, "_physical_memory", lambda: 24 * 10**9)
     with pytest.raises(TooLargeError, match=r"1000000 words needs about \d+\.\d GB .* has 24.0 GB"):
         huge.sums(marginals=True)
