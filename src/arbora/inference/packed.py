@@ -163,7 +163,7 @@ class Packed:
         start = self.flat if source is None else source
         found = kernels.copy_and_check(start, *self._arguments(), self.flat)
         read_only(self.flat)
-        return {i: _explain(tuple(report), self.shape(i), self.trees) for i, *report in found}
+        return {i: _explain(tuple(report), self.scores(i), self.trees) for i, *report in found}
 
     def sums(self, marginals: bool) -> PackedSums:
         count = len(self)
@@ -328,10 +328,10 @@ def pack_stack(
     return packed, packed.check(source)
 
 
-def _explain(report: tuple[int, ...], shape: tuple[int, ...], trees: TreeClass) -> ArboraError:
+def _explain(report: tuple[int, ...], scores: FloatArray, trees: TreeClass) -> ArboraError:
     cell, head, modifier, label, problem, word = report
     if cell:
-        index = [head, modifier] if len(shape) == 2 else [head, modifier, label]
+        index = [head, modifier] if scores.ndim == 2 else [head, modifier, label]
         what, advice = {
             1: ("NaN", "replace it by a number"),
             2: ("+inf", "scores must be finite, or -inf to forbid an arc"),
@@ -353,5 +353,7 @@ def _explain(report: tuple[int, ...], shape: tuple[int, ...], trees: TreeClass) 
         6: "every tree over the allowed arcs has crossing arcs: allow more arcs "
         "or use SpanningTrees",
     }[problem]
+    if np.isneginf(scores[0]).all():
+        text += " (all of scores[0] is -inf: scores are indexed [head, modifier], transposed?)"
     named = word if problem in (1, 2, 4, 5) else None
     return NoTreeError(f"there is no {kind}: {text}", named)
