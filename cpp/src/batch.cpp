@@ -236,7 +236,12 @@ void batch_margins(const Batch& batch, double* margins) {
   run(batch, projective ? 3 : 4, 2.0,
       [&](Index, const Place& place, LabelledScores scores, Workspace& workspace) {
         const ArcScores arcs{scores.first, scores.n_words};
-        margins_of(arcs, batch.root, margins + place.cells, workspace);
+        double* answer = margins + place.cells;
+        margins_of(arcs, batch.root, answer, workspace);
+        for (Index h = 0; h < arcs.side(); ++h) {
+          answer[h * arcs.side()] = 0.0;
+          answer[h * arcs.side() + h] = 0.0;
+        }
       });
 }
 
