@@ -122,15 +122,27 @@ void for_each_sentence(Index count, int threads, double work, const SentenceJob&
   const auto workers = static_cast<int>(
       std::min({static_cast<double>(threads), static_cast<double>(count), worthwhile}));
 
+  // Sentences are handed out in runs of neighbours, long ones first: few trips to the counter, and
+  // all threads end at about the same time.
   std::atomic<Index> next{0};
+  const auto take = [&](Index& first, Index& last) {
+    first = next.load();
+    do {
+      if (first >= count) return false;
+      last = first + std::max(Index{1}, (count - first) / (4 * workers));
+    } while (!next.compare_exchange_weak(first, last));
+    return true;
+  };
   std::exception_ptr failure;
   std::mutex failure_lock;
   const auto drain = [&] {
     Workspace workspace;
     try {
-      for (Index i = next++; i < count; i = next++) {
-        workspace.reset();
-        job(i, workspace);
+      for (Index i, last; take(i, last);) {
+        for (; i < last; ++i) {
+          workspace.reset();
+          job(i, workspace);
+        }
       }
     } catch (...) {
       const std::lock_guard<std::mutex> guard(failure_lock);
