@@ -20,6 +20,7 @@ namespace {
 
 // Waking a helper costs about as much as this many floating-point operations.
 constexpr double kWorkPerThread = 2e5;
+constexpr double kWorkPerRun = 1e5;
 
 // How long a thread waits awake. One question follows another within this time, and a call's last
 // sentences end within it; falling asleep and waking up takes almost as long.
@@ -122,24 +123,19 @@ void for_each_sentence(Index count, int threads, double work, const SentenceJob&
   const auto workers = static_cast<int>(
       std::min({static_cast<double>(threads), static_cast<double>(count), worthwhile}));
 
-  // Sentences are handed out in runs of neighbours, long ones first: few trips to the counter, and
-  // all threads end at about the same time.
+  // Sentences are handed out in runs of neighbours that are worth a trip to the shared counter, yet
+  // so short that all threads end at about the same time.
+  const double worth = kWorkPerRun * static_cast<double>(count) / std::max(work, 1.0);
+  const Index run = std::clamp(static_cast<Index>(std::min(worth, 1e6)), Index{1},
+                               std::max(Index{1}, count / (8 * workers)));
   std::atomic<Index> next{0};
-  const auto take = [&](Index& first, Index& last) {
-    first = next.load();
-    do {
-      if (first >= count) return false;
-      last = first + std::max(Index{1}, (count - first) / (4 * workers));
-    } while (!next.compare_exchange_weak(first, last));
-    return true;
-  };
   std::exception_ptr failure;
   std::mutex failure_lock;
   const auto drain = [&] {
     Workspace workspace;
     try {
-      for (Index i, last; take(i, last);) {
-        for (; i < last; ++i) {
+      for (Index first = next.fetch_add(run); first < count; first = next.fetch_add(run)) {
+        for (Index i = first; i < std::min(first + run, count); ++i) {
           workspace.reset();
           job(i, workspace);
         }
