@@ -141,7 +141,8 @@ void score_arcs(const ArcTable& table, const Weight* weights, double scale,
   }
   std::fill(scores, scores + side * side, kForbidden);
   const auto wanted = [&](Index h, Index m) {
-    return filter.keeps_all() || filter.keeps(s, h, m) || (keep != nullptr && keep[m - 1] == h);
+    return filter.keeps_all() || filter.keeps(s, h, m) ||
+           (keep != nullptr && (keep[m - 1] == h || keep[m - 1] < 0));
   };
   sweep(s, wanted, [&](Index h, Index m, const Between<std::uint64_t>& between) {
     const unsigned variant = features::variant_of(h, m);

@@ -59,7 +59,7 @@ class BlockDecoder:
         """The trees of all sentences."""
         parts = [
             self._decode(encoded, sentences, probabilities)
-            for sentences in _pieces(encoded.n_words)
+            for sentences in _pieces(encoded.n_words, self._arcs.n_labels or 1)
         ]
         if not parts:
             nothing = np.empty(0)
@@ -70,14 +70,22 @@ class BlockDecoder:
         )
 
     def distribution(
-        self, encoded: Encoded, sentences: NDArray[np.int64], temperature: float = 1.0
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        temperature: float = 1.0,
+        *,
+        best_cluster: bool = False,
     ) -> Packed:
-        """Scores of the sentences as a pack: arcs, or labelled arcs for joint models."""
+        """Scores of the sentences as a pack: arcs, or labelled arcs for joint models.
+
+        Hidden clusters are summed over, which makes probabilities, or each arc has its best.
+        """
         scores = self._arcs.scores(self.model.weights, encoded, sentences, scale=1.0 / temperature)
         n_labels = self._arcs.n_labels
         if self.model.hidden and n_labels is not None:
             table = scores.reshape(-1, n_labels)
-            scores = table.max(axis=1) if self.decode == "max-z" else _log_sum_exp(table)
+            scores = table.max(axis=1) if best_cluster else _log_sum_exp(table)
             n_labels = None
         n_words = encoded.n_words[sentences]
         return Packed(scores, n_words, n_labels, self.trees, self.model.root, self.threads)
@@ -93,7 +101,7 @@ class BlockDecoder:
     def _decode(
         self, encoded: Encoded, sentences: NDArray[np.int64], probabilities: bool
     ) -> Decoded:
-        trees = self.distribution(encoded, sentences)
+        trees = self.distribution(encoded, sentences, best_cluster=self.decode == "max-z")
         marginals = trees.sums(marginals=True).marginals if self.decode == "mbr" else None
         heads, labels = self._choose(trees, marginals)
         label_scores = self.label_scores(encoded, sentences, heads)
@@ -148,9 +156,9 @@ class BlockDecoder:
 _FIELDS = ("heads", "labels", "arc_probabilities", "label_probabilities", "log_probs")
 
 
-def _pieces(n_words: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Runs of sentences of bounded size."""
-    cells = np.cumsum((n_words + 1) ** 2)
+def _pieces(n_words: NDArray[np.int64], depth: int) -> Iterator[NDArray[np.int64]]:
+    """Runs of sentences of bounded size, with so many numbers per arc."""
+    cells = np.cumsum((n_words + 1) ** 2 * depth)
     start = 0
     while start < len(n_words):
         before = cells[start - 1] if start else 0

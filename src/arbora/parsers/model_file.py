@@ -91,12 +91,12 @@ def from_bytes(data: bytes) -> Model:
                 f"the model has format {version} and this Arbora reads up to {_VERSION}: update it."
             )
         return _build(description, tensors)
-    except (KeyError, TypeError, IndexError, AttributeError, json.JSONDecodeError) as problem:
-        raise ModelError(f"the model's description is incomplete ({problem}).") from None
     except ModelError:
         raise
     except ArboraError as problem:
         raise ModelError(f"the model's settings are not known here: {problem}") from None
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as problem:
+        raise ModelError(f"the model's description is incomplete ({problem}).") from None
 
 
 def _build(description: dict[str, Any], tensors: Tensors) -> Model:
@@ -120,7 +120,8 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
         temperature=description["temperature"],
         card=description["card"],
     )
-    if len(model.weights) != model.arc_scorer(1).size:
+    label_weights = model.label_scorer(1).size if model.staged else 0
+    if (len(model.weights), len(model.label_weights)) != (model.arc_scorer(1).size, label_weights):
         raise ModelError("the number of weights does not fit the settings.")
     return model
 

@@ -104,9 +104,7 @@ class Mira:
             part = slice(int(ends[i] - sizes[i]), int(ends[i]))
             scores = np.where(np.isfinite(trees.flat[part]), trees.flat[part], 0.0)
             violation = (rows > 0.0).sum(axis=1) + rows @ scores
-            rows = rows[violation > 0.0]
-            violation = violation[violation > 0.0]
-            if not len(rows):
+            if not (violation > 0.0).any():
                 continue
             one = batch.sentences[i : i + 1]
             products = self.scorer.inner_products(batch.encoded, one, rows.reshape(-1), len(rows))

@@ -44,11 +44,15 @@ def single_rooted(treebank: Treebank) -> Treebank:
 
 
 def projectivise(treebank: Treebank, root: Root) -> tuple[Treebank, float]:
-    """The nearest projective trees, and the share of known heads that they keep (oracle UAS)."""
+    """The nearest projective trees, and the share of known heads that they keep (oracle UAS).
+
+    Known heads that do not cross may still have no projective completion, so all sentences with
+    unknown heads are looked at.
+    """
     heads = treebank.heads.copy()
     for i in range(len(treebank)):
         words = slice(treebank.first_word[i], treebank.first_word[i + 1])
-        if _has_crossing_arcs(heads[words]):
+        if (heads[words] < 0).any() or _has_crossing_arcs(heads[words]):
             heads[words] = projectivise_heads(heads[words], root)
     known = treebank.heads >= 0
     kept = float((heads == treebank.heads)[known].mean()) if known.any() else 1.0

@@ -22,7 +22,8 @@ struct ArcTable {
 };
 
 // Fills scores, (n+1) x (n+1), with weights times features, times `scale`; arcs that the filter
-// drops are forbidden, unless `keep` (heads of words 1..n, or null) has them.
+// drops are forbidden, unless `keep` (heads of words 1..n, or null) has them or does not know: a word
+// without a head (-1) keeps all arcs, since the filter's chain may make a cycle with known heads.
 template <class Weight>
 void score_arcs(const ArcTable& table, const Weight* weights, double scale,
                 const features::ArcFilter& filter, const features::Sentence<std::uint64_t>& sentence,
