@@ -152,11 +152,12 @@ def _check_start(settings: ParserSettings, start: Model) -> None:
 
 
 def _label_names(block: Block) -> list[str]:
-    """The labels of words that have a head."""
+    """The labels of words that have a head; `_` is a missing one, unless there is no other."""
     names = [name for name, _ in block.column_names(7)]
     ids = np.asarray(block.label_ids(names))
     used = np.unique(ids[np.asarray(block.heads) >= 0])
-    return [names[i] for i in used.tolist()]
+    found = [names[i] for i in used.tolist()]
+    return [name for name in found if name != "_"] or found
 
 
 def _hold_out(train: Block, dev: Block | None) -> tuple[NDArray[np.int64] | None, ...]:

@@ -23,6 +23,8 @@ from arbora.types import FloatArray
 
 __all__ = ["Mira", "MiraVariant", "hildreth"]
 
+_SWEEPS = 2000  # of coordinate ascent; rivals that are nearly alike need many
+
 MiraVariant = Literal["1-best", "k-best", "factored", "mbr"]
 
 
@@ -118,7 +120,7 @@ def hildreth(products: FloatArray, violations: FloatArray, largest: float) -> Fl
     """Maximises violations·a - a·products·a / 2 over 0 <= a <= largest, by coordinates."""
     steps = np.zeros(len(violations))
     gradient = violations.astype(np.float64).copy()
-    for _ in range(100):
+    for _ in range(_SWEEPS):
         change = 0.0
         for j in range(len(steps)):
             if products[j, j] <= 0.0:
