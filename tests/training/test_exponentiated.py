@@ -11,7 +11,7 @@ from arbora.training.batch_optimizers import BatchTrainer
 from arbora.training.exponentiated import ExponentiatedGradient
 from tests.toys import feature_matrix, toy_problem, toy_sentences
 
-L2 = 10.0  # strong enough for fast convergence
+L2 = 30.0  # strong enough for fast convergence
 
 
 @pytest.fixture(params=[None, "label"], ids=["arcs", "labels"])
