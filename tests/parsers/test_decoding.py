@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 
 import numpy as np
 import pytest
 
 from arbora import ArgumentError, Parser, ProjectiveTrees, Sentence, SpanningTrees, read_conllu
+from arbora.data import read_blocks
 from arbora.data.whole import read_whole
 from arbora.features import Encoded
 from arbora.testing import EnumeratedTrees
@@ -102,16 +104,28 @@ def test_kbest_lists(parser, test_sentences):
 def test_samples_are_keyed_by_seed_and_sentence(parser, test_sentences):
     few = test_sentences[:3]
 
-    def draws(seed, which=few):
+    def draws(seed, which=few, parser=parser):
         return [s.heads.tolist() for s in parser.parse(which, samples=4, seed=seed)]
 
     assert draws(1) == draws(1)
     assert draws(1)[:4] == draws(1, few[:1])
-    long_enough = [s for s in few if len(s.forms) > 4]
-    assert draws(1, long_enough * 3) != draws(2, long_enough * 3)
+    undecided = at_temperature(parser, 1000.0)
+    assert draws(1, few, undecided) != draws(2, few, undecided)
+    same = draws(1, few[:1] * 2, undecided)
+    assert same[:4] != same[4:]  # the place of a sentence is part of the key
     expected = parser.distribution(few[0]).sample(4, seed=1)
     heads = expected.heads if hasattr(expected, "heads") else expected
     assert draws(1)[:4] == np.asarray(heads).tolist()
+
+
+def test_blocks_do_not_matter_to_samples(tmp_path, test_sentences, monkeypatch):
+    path = tmp_path / "in.conllu"
+    path.write_bytes(b"".join(bytes(s) for s in test_sentences))
+    whole = [bytes(s) for s in trained().parse(path, samples=2)]
+    small = partial(read_blocks, chunk_size=1000)
+    monkeypatch.setattr("arbora.parsers.parser.read_blocks", small)
+    assert [bytes(s) for s in trained().parse(path, samples=2)] == whole
+    assert whole == [bytes(s) for s in trained().parse(test_sentences, samples=2)]
 
 
 def test_hidden_clusters_by_enumeration():
@@ -186,7 +200,7 @@ def test_the_temperature_is_fitted_and_used(test_sentences):
     assert surprise(best) <= min(surprise(0.8 * best), surprise(1.25 * best)) + 1e-9
 
 
-def test_annotation_in_the_input_is_not_looked_at(parser, test_sentences, rng):
+def test_annotation_in_the_input_is_not_looked_at(parser, test_sentences):
     bare, scrambled = [], []
     for s in test_sentences:
         columns = {"lemmas": s.lemmas, "feats": s.feats}
@@ -194,7 +208,7 @@ def test_annotation_in_the_input_is_not_looked_at(parser, test_sentences, rng):
         n = len(s.forms)
         scrambled.append(
             Sentence.from_words(
-                s.forms, s.upos, s.xpos, **columns, heads=rng.permutation(np.arange(n)),
+                s.forms, s.upos, s.xpos, **columns, heads=[*range(2, n + 1), 0],
                 labels=["zzz"] * n, misc=["Gloss=x"] * n,
             )  # fmt: skip
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -150,8 +151,9 @@ def with_description(data, **changes):
     for name in [name for name, value in changes.items() if value is ...]:
         del description[name]
     text, tensors = json.dumps(description), load_tensors(data)
-    checksum = model_file._checksum(text, tensors)
-    return save_tensors(tensors, {"arbora": text, "checksum": checksum})
+    del tensors["checksum"]
+    tensors["checksum"] = model_file._checksum(text, tensors)
+    return save_tensors(tensors, {"arbora": text})
 
 
 def test_the_helper_changes_nothing_by_itself(data):
@@ -166,7 +168,7 @@ def test_the_helper_changes_nothing_by_itself(data):
         ({"labels": ...}, "incomplete"),
         ({"settings": {"learner": "oracle"}}, "settings are not known here"),
         ({"settings": {"colour": "blue"}}, "incomplete"),
-        ({"sizes": {"weights": 5, "label_weights": 0}}, "incomplete|does not fit"),
+        ({"sizes": 5}, "incomplete"),
         ({"labels": ["only"]}, "does not fit"),
         ({"root": "many"}, "root"),
         ({"decode_trees": "planar"}, "decode_trees"),
@@ -176,10 +178,7 @@ def test_the_helper_changes_nothing_by_itself(data):
     ids=str,
 )
 def test_descriptions_that_do_not_fit(data, changes, reason):
-    assert_that = refused(with_description(data, **changes))
-    import re  # noqa: PLC0415  # of this test only
-
-    assert re.search(reason, assert_that), assert_that
+    assert re.search(reason, refused(with_description(data, **changes)))
 
 
 def test_a_kill_while_saving_leaves_the_old_file(tmp_path):

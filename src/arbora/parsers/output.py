@@ -152,25 +152,27 @@ class ParsedBlock:
         return lines
 
 
-def parse_block(decoder: BlockDecoder, block: Block, options: ParseOptions) -> ParsedBlock:
-    """Parses every sentence of a block."""
+def parse_block(
+    decoder: BlockDecoder, block: Block, options: ParseOptions, first: int = 0
+) -> ParsedBlock:
+    """Parses every sentence of a block, the first of which has this number in its file."""
     model = decoder.model
     encoded = Encoded(block, model.features, model.word_clusters)
     if options.kbest is None and options.samples is None:
         sentences = np.arange(len(block))
         trees = decoder(encoded, options.probabilities)
         return ParsedBlock(block, sentences, None, trees, model.labels)
-    return _many_trees(decoder, block, encoded, options)
+    return _many_trees(decoder, block, encoded, options, first)
 
 
 def _many_trees(
-    decoder: BlockDecoder, block: Block, encoded: Encoded, options: ParseOptions
+    decoder: BlockDecoder, block: Block, encoded: Encoded, options: ParseOptions, first: int
 ) -> ParsedBlock:
     """k-best lists or samples, sentence by sentence."""
     sentences, ranks, parts = [], [], []
     for i in range(len(block)):
         one = np.array([i])
-        heads, labels = _list_of_trees(decoder, encoded, one, options)
+        heads, labels = _list_of_trees(decoder, encoded, one, options, first + i)
         for rank, (tree, given) in enumerate(zip(heads, labels, strict=True), start=1):
             parts.append(_with_labels(decoder, encoded, one, tree, given))
             sentences.append(i)
@@ -182,16 +184,25 @@ def _many_trees(
 
 
 def _list_of_trees(
-    decoder: BlockDecoder, encoded: Encoded, one: NDArray[np.int64], options: ParseOptions
+    decoder: BlockDecoder,
+    encoded: Encoded,
+    one: NDArray[np.int64],
+    options: ParseOptions,
+    number: int,
 ) -> tuple[list[IntArray], list[IntArray | None]]:
-    """Heads and, for joint models, labels of the trees of one sentence."""
+    """Heads and, for joint models, labels of the trees of one sentence.
+
+    Draws are keyed by the sentence's number in its file, so that blocks do not matter.
+    """
     temperature = decoder.model.temperature if options.samples is not None else 1.0
     best_cluster = decoder.decode == "max-z" and options.kbest is not None
     trees = decoder.distribution(encoded, one, temperature, best_cluster=best_cluster)
     if options.kbest is not None:
         found = trees.kbest(options.kbest)[0]
         return [tree.heads for tree in found], [tree.labels for tree in found]
-    keyed = type(trees)(trees.flat, trees.n_words, trees.n_labels, trees.trees, trees.root, 1, one)
+    keyed = type(trees)(
+        trees.flat, trees.n_words, trees.n_labels, trees.trees, trees.root, 1, np.array([number])
+    )
     heads, labels = keyed.sample(options.samples or 1, options.seed)[0]
     return list(heads), [None] * len(heads) if labels is None else list(labels)
 

@@ -130,10 +130,11 @@ class Parser:
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[tuple[ParsedBlock, int]]:
         """A file parsed in bounded memory: blocks, each with the bytes read so far."""
-        decoder = self.decoder(options)
+        decoder, first = self.decoder(options), 0
         for chunk in read_blocks(path, format, skip_bad, on_error):
             if len(chunk.block):
-                yield parse_block(decoder, chunk.block, options), chunk.bytes_read
+                yield parse_block(decoder, chunk.block, options, first), chunk.bytes_read
+                first += len(chunk.block)
 
     def decoder(self, options: ParseOptions | None = None) -> BlockDecoder:
         options = options or ParseOptions()
