@@ -56,9 +56,7 @@ def toy_problem(
 ):  # fmt: skip
     settings, treebank = toy_treebank(sentences, templates)
     width = len(LABELS) if outcomes == "label" else width
-    scorer = ArcScorer(
-        settings, bits, outcomes=outcomes, row_bits=4, width=width, threads=threads
-    )
+    scorer = ArcScorer(settings, bits, outcomes=outcomes, row_bits=4, width=width, threads=threads)
     return ArcProblem(scorer, treebank, trees, root, outcomes in ("edge", "token"))
 
 

@@ -32,9 +32,7 @@ std::string_view last_letters(std::string_view text, int count) {
 }
 
 void make(std::string_view text, std::uint64_t& atom) { atom = hash_text(text); }
-void make(std::string_view text, NamedAtom& atom) {
-  atom = {hash_text(text), std::string(text)};
-}
+void make(std::string_view text, NamedAtom& atom) { atom = {hash_text(text), std::string(text)}; }
 
 // Kinds of words whose number between head and modifier is a feature, by what tags of most
 // treebanks begin with.

@@ -7,7 +7,13 @@ import pytest
 
 from arbora.inference.layout import Layout
 from arbora.inference.packed import Packed
-from arbora.losses import Gold, best_gold_tree, cost_augmented, negative_log_likelihood, perceptron_loss
+from arbora.losses import (
+    Gold,
+    best_gold_tree,
+    cost_augmented,
+    negative_log_likelihood,
+    perceptron_loss,
+)
 from arbora.losses.margin import chosen_cells, tree_loss
 from arbora.testing import EnumeratedTrees, finite_difference
 from tests.helpers import random_scores
@@ -126,7 +132,7 @@ def test_perceptron_by_enumeration(case):
 
 
 def test_hinge_by_enumeration(case):
-    """The cost-augmented best tree: its score plus one for every wrong arc, minus the right one's."""
+    """The best tree with one more for every wrong arc, minus the right tree."""
     right = best_gold_tree(case.packed(), case.gold)
     augmented = cost_augmented(case.flat, right)
     chosen = chosen_cells(case.packed(augmented), case.gold)

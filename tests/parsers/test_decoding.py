@@ -208,9 +208,14 @@ def test_annotation_in_the_input_is_not_looked_at(parser, test_sentences):
         n = len(s.forms)
         scrambled.append(
             Sentence.from_words(
-                s.forms, s.upos, s.xpos, **columns, heads=[*range(2, n + 1), 0],
-                labels=["zzz"] * n, misc=["Gloss=x"] * n,
-            )  # fmt: skip
+                s.forms,
+                s.upos,
+                s.xpos,
+                **columns,
+                heads=[*range(2, n + 1), 0],
+                labels=["zzz"] * n,
+                misc=["Gloss=x"] * n,
+            )
         )
     for one, other in zip(parser.parse(bare), parser.parse(scrambled), strict=True):
         assert one.heads.tolist() == other.heads.tolist()

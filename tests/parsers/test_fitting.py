@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from arbora import ArgumentError, DataError, ModelError, Parser, Sentence
-from arbora.features import WordClusters
+from arbora.data.whole import read_whole
+from arbora.features import Encoded, WordClusters
 from arbora.parsers.model_file import to_bytes
 from tests.parsers.conftest import SMALL, sentences
 from tests.toys import toy_sentences
@@ -31,7 +32,7 @@ LEARNERS = {
 }
 
 
-class Stop(Exception):
+class Stop(Exception):  # noqa: N818  # not an error
     """An interruption."""
 
 
@@ -144,7 +145,7 @@ def test_the_best_pass_is_kept_and_patience_ends():
     assert shorter.model.weights.tobytes() == parser.model.weights.tobytes()
     # The score reported is that of the model that is kept.
     again = parser.evaluate(sentences("dev", 15))
-    assert 100 * again.las == pytest.approx(max(scores)) or again.las == pytest.approx(max(scores))
+    assert again.las == pytest.approx(max(scores))
 
 
 def test_a_tenth_is_held_out_without_dev():
@@ -168,9 +169,10 @@ def test_too_few_sentences_to_hold_any_out():
     assert parser.history.best == 6
     assert all(p.uas is None and p.las is None for p in parser.history.passes)
     assert parser.model.card["dev"] is None
-    assert parser.model.weights.tobytes() != fit(
-        sentences("train", 10), (), passes=1
-    ).model.weights.tobytes()
+    assert (
+        parser.model.weights.tobytes()
+        != fit(sentences("train", 10), (), passes=1).model.weights.tobytes()
+    )
 
 
 def without_heads(sentence, rng, share):
@@ -225,24 +227,53 @@ class TestGoingOn:
     """`start`: a model learns from new sentences."""
 
     def test_it_begins_where_the_model_is(self):
-        for options in (LEARNERS["perceptron"], LEARNERS["sgd"], {}):
-            first = fit(passes=3, **options)
-            more = fit(sentences("train", 5), passes=1, start=first, **options)
+        for name in ("perceptron", "sgd", "adagrad"):
+            options = LEARNERS[name] | {"labels": "none", "passes": 1}
+            first = fit(**options)
+            more = fit(sentences("train", 60)[40:], start=first, **options)
             before, after = first.model.weights, more.model.weights
             changed = np.flatnonzero(before != after)
-            assert 0 < len(changed)
+            assert len(changed) > 0
             kept = np.count_nonzero(after[np.flatnonzero(before)])
-            assert kept > 0.99 * np.count_nonzero(before)
+            assert kept > 0.9 * np.count_nonzero(before)  # some meet zero again
             assert more.model.labels == first.model.labels
 
     @pytest.mark.parametrize("name", ["adagrad", "lbfgs", "cg", "sgd", "perceptron", "mira"])
     def test_what_new_sentences_do_not_touch_stays(self, name):
-        options = LEARNERS[name] | {"bits": 18}
-        first = fit(passes=3, **options)
-        more = fit(sentences("train", 45)[40:], start=first, passes=1, **options)
+        options = LEARNERS[name] | {"bits": 18, "labels": "none"}
+        first = fit(**options)
+        more = fit(sentences("train", 43)[40:], start=first, **options)
         test = sentences("train", 40)
         old, new = first.evaluate(test).uas, more.evaluate(test).uas
         assert new > old - 15.0, (old, new)
+
+    @pytest.mark.parametrize("labels", ["staged", "joint"])
+    def test_new_labels(self, labels):
+        first = fit(labels=labels)
+        known = set(first.model.labels)
+        wider = first.model.with_labels(["unheard-of", "root", "odd"])
+        assert wider.labels == (*first.model.labels, "unheard-of", "odd")
+        for ours, theirs in zip(
+            first.parse(sentences("test", 8)),
+            Parser.from_model(wider).parse(sentences("test", 8)), strict=True,
+        ):  # fmt: skip
+            if labels == "staged":  # the trees do not know about labels
+                assert ours.heads.tolist() == theirs.heads.tolist()
+        new = Sentence.from_words(["Oh", "dear"], ["INTJ", "ADJ"], heads=[2, 0], labels=["odd"] * 2)
+        more = fit([new] * 20, [new], start=first, labels=labels, passes=5)
+        assert set(more.model.labels) == known | {"odd"}
+        assert more.parse([new])[0].labels == ["odd", "odd"]
+
+    def test_widened_weights_mean_the_same(self):
+        model = fit(labels="joint").model
+        wider = model.with_labels(["new"])
+        block = read_whole(sentences("test", 3))
+        encoded = Encoded(block, model.features)
+        before, after = (
+            m.arc_scorer(1).scores(m.weights, encoded, np.arange(3)).reshape(-1, len(m.labels))
+            for m in (model, wider)
+        )
+        np.testing.assert_array_equal(before, after[:, :-1])
 
     def test_what_does_not_fit(self):
         first = fit(passes=1)
@@ -256,9 +287,6 @@ class TestGoingOn:
         for options in (LEARNERS["eg"], LEARNERS["maxmargin"]):
             with pytest.raises(ArgumentError, match="cannot start from a model"):
                 fit(start=first, **options)
-        new = Sentence.from_words(["a"], heads=[0], labels=["unheard-of"])
-        with pytest.raises(DataError, match="'unheard-of' is unknown to the model"):
-            fit([new], start=first)
         with pytest.raises(ArgumentError, match="keeps its own word clusters"):
             Parser(**SMALL).fit(
                 sentences("train", 5), start=first, word_clusters=WordClusters([("a", "0", 1.0)])
@@ -278,7 +306,7 @@ class TestBadTreebanks:
             fit(tmp_path / "empty.conllu")
 
     def test_a_dev_set_without_heads(self):
-        with pytest.raises(DataError, match="the dev data.*no word has a head"):
+        with pytest.raises(DataError, match=r"the dev data.*no word has a head"):
             fit(dev=[Sentence.from_words(["a", "b"])])
 
     def test_a_held_out_tenth_without_heads(self):
@@ -316,9 +344,7 @@ def test_word_clusters_are_learnt_from(word_clusters, tmp_path):
     if word_clusters:
         path = tmp_path / "clusters"
         path.write_text("".join(f"{c}\t{form}\n" for form, c, _ in word_clusters))
-    parser = Parser(**SMALL).fit(
-        sentences("train", 40), sentences("dev", 15), word_clusters=path
-    )
+    parser = Parser(**SMALL).fit(sentences("train", 40), sentences("dev", 15), word_clusters=path)
     assert (parser.model.word_clusters is None) == (path is None)
     plain = fit()
     same = plain.model.weights.tobytes() == parser.model.weights.tobytes()

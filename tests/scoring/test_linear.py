@@ -130,7 +130,7 @@ def test_inner_products(rng, sentences, options):
 @pytest.mark.parametrize("n_words", [3, 30])
 def test_distances_at_the_edges_of_their_bins(n_words):
     """Equal words in a row: arcs of one direction and bin score the same, others do not."""
-    from arbora import Sentence  # noqa: PLC0415  # of this test only
+    from arbora import Sentence  # of this test only
 
     words = Sentence.from_words(["x"] * n_words, ["NOUN"] * n_words)
     settings, encoded = encode([words], "mcdonald2005")

@@ -78,7 +78,7 @@ RULES = {
 
 
 class Steps:
-    """Sparse gradients of real features, some of them empty; the last batch of a pass is smaller."""
+    """Sparse gradients of real features, some empty; the last batch of a pass is smaller."""
 
     def __init__(self, rng):
         sentences = toy_sentences(rng, [4, 5, 6, 3])
@@ -116,7 +116,7 @@ def test_lazy_equals_dense(pair):
         lazy.apply(gradient, sentences)
         slow.step(g, sentences)
     assert np.count_nonzero(slow.w) > 100
-    assert (np.count_nonzero(slow.w) < len(slow.w)) or "untouched" == ""
+    assert np.count_nonzero(slow.w) < len(slow.w)
     close(lazy.average(), slow.average())
     close(lazy.current(), slow.w)
 
@@ -146,29 +146,21 @@ def test_beginning_at_given_weights(pair, rng):
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_checkpoint_goes_on_to_the_same_bytes(name):
-    def run(stop):
+    def run(interrupted):
         steps = Steps(np.random.default_rng(3))
         rule = RULES[name][0](steps.size)
         for number, (gradient, _, sentences) in enumerate(steps):
             rule.apply(gradient, sentences)
-            if number == stop:
-                rule.average()  # as after a pass
+            if number != 20:
+                continue
+            rule.average()  # as after a pass
+            if interrupted:
                 saved = {key: np.array(value) for key, value in rule.checkpoint().items()}
-                if stop == 20:
-                    rule = RULES[name][0](steps.size)
-                    rule.restore(saved)
+                rule = RULES[name][0](steps.size)
+                rule.restore(saved)
         return rule.average().tobytes(), rule.current().tobytes()
 
-    def uninterrupted():
-        steps = Steps(np.random.default_rng(3))
-        rule = RULES[name][0](steps.size)
-        for number, (gradient, _, sentences) in enumerate(steps):
-            rule.apply(gradient, sentences)
-            if number == 20:
-                rule.average()
-        return rule.average().tobytes(), rule.current().tobytes()
-
-    assert run(20) == uninterrupted()
+    assert run(True) == run(False)
 
 
 @pytest.mark.parametrize("name", RULES)

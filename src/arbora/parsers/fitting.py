@@ -56,6 +56,9 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         raise DataError(
             "there is nothing to learn from: no word has a head", "the training data", 1
         )
+    if fit.start is not None:
+        _check_start(fit.settings.resolved(), fit.start)
+        fit = replace(fit, start=fit.start.with_labels(_label_names(train)))
     model = _untrained(fit, train)
     learnt, held_out = _hold_out(train, dev)
     treebank = Treebank.from_block(
@@ -95,9 +98,7 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         if checkpoint is not None:
             checkpoint.write(trainers, done, parameters)
 
-    limits = LoopSettings(
-        model.settings.passes or 1, model.settings.patience, model.settings.seed
-    )
+    limits = LoopSettings(model.settings.passes or 1, model.settings.patience, model.settings.seed)
     best, history = run_loop(
         trainers, len(treebank), evaluate, limits, history=history, best=best,
         observer=fit.observer, after_pass=after_pass,
@@ -114,16 +115,12 @@ def _untrained(fit: Fit, train: Block) -> Model:
     settings = fit.settings.resolved()
     trees = settings.trees if settings.decode_trees == "auto" else settings.decode_trees
     if fit.start is not None:
-        _check_start(settings, fit.start)
-        names = sorted({*fit.start.labels, *_label_names(train)})
-        new = [name for name in names if name not in fit.start.labels]
-        if new:
-            raise DataError(
-                f"label {new[0]!r} is unknown to the model that training starts from",
-                "the training data", 1,
-            )  # fmt: skip
         return replace(
-            fit.start, settings=settings, decode_trees=trees or settings.trees, temperature=1.0, card={}
+            fit.start,
+            settings=settings,
+            decode_trees=trees or settings.trees,
+            temperature=1.0,
+            card={},
         )
     nothing = np.zeros(0, dtype=np.float32)
     return Model(

@@ -72,7 +72,7 @@ def make_label_trainer(
 
 
 def _decay(l2: float, start: Model | None) -> float:
-    """None when going on from a model: AdaGrad's decay wipes out what new sentences do not touch."""
+    """None when going on from a model: AdaGrad's would wipe out what new sentences do not touch."""
     return l2 if start is None else 0.0
 
 
