@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import re
 import signal
@@ -214,7 +213,7 @@ def test_an_error_while_saving_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(RuntimeError):
         trained().save(path)
     assert path.read_bytes() == before
-    assert os.listdir(tmp_path) == ["model"]
+    assert [file.name for file in tmp_path.iterdir()] == ["model"]
 
 
 def test_the_card_says_where_the_model_is_from():

@@ -79,7 +79,7 @@ class Case:
     def constraints(self, variant):
         """Feature vectors of the rivals, and by how much each margin is missed."""
         vectors, missed = [], []
-        for heads, labels in rivals_of(variant, self.trees, self.scores, self.gold):
+        for heads, labels in rivals_of(variant, self.trees, self.gold):
             d_scores, wrong = self.difference(heads, labels)
             vectors.append(self.vector(d_scores))
             missed.append(wrong + vectors[-1] @ self.weights)
@@ -100,7 +100,7 @@ def test_the_margin_holds_after_a_large_step(rng, kind, root, n_words, outcomes,
     assert (missed - vectors @ case.step <= 1e-4).all()
 
 
-def rivals_of(variant, trees, scores, gold):
+def rivals_of(variant, trees, gold):
     """The trees that the variant has to win against, found slowly."""
     if variant == "factored":
         for word in range(1, len(gold.heads) + 1):
@@ -145,7 +145,7 @@ def strongest_rival(scores, gold, word):
 
 def test_one_best_is_the_smallest_step(rng, kind, root, n_words):
     case = Case(rng, "1-best", kind, root, n_words)
-    ((heads, labels),) = rivals_of("1-best", case.trees, case.scores, case.gold)
+    ((heads, labels),) = rivals_of("1-best", case.trees, case.gold)
     (vector,), (missed,) = case.constraints("1-best")
     assert case.loss.values[0] == pytest.approx(max(missed, 0.0), abs=1e-9)
     tau = max(0.0, missed) / max(vector @ vector, 1e-12)
