@@ -12,6 +12,7 @@ from arbora import ArgumentError, Parser, ProjectiveTrees, Sentence, SpanningTre
 from arbora.data import read_blocks
 from arbora.data.whole import read_whole
 from arbora.features import Encoded
+from arbora.inference.tree_checks import in_class
 from arbora.testing import EnumeratedTrees
 from tests.parsers.conftest import at_temperature, sentences, trained
 
@@ -77,6 +78,22 @@ def test_probabilities(parser, test_sentences):
             of_labels = np.log(parsed.label_probabilities).sum()
             expected = trees.log_prob(parsed.heads) + of_labels
         assert parsed.log_prob == pytest.approx(expected, abs=1e-6)
+
+
+def test_greedy_heads_that_are_no_tree_have_no_probability(test_sentences):
+    parser = at_temperature(trained(labels="none"), 1.0)
+    # Words that pull each other make cycles where each takes its best head.
+    twins = [Sentence.from_words(["x"] * n, ["NOUN"] * n) for n in range(2, 9)]
+    found = set()
+    for parsed in parser.parse([*test_sentences, *twins], decode="greedy"):
+        trees = parser.distribution(parsed)
+        is_tree = bool(
+            in_class(parsed.heads[None, :].astype(np.int64), "nonprojective", trees.root)
+        )
+        expected = trees.log_prob(parsed.heads) if is_tree else -np.inf
+        assert parsed.log_prob == pytest.approx(expected)
+        found.add(is_tree)
+    assert found == {True, False}
 
 
 def test_kbest_lists(parser, test_sentences):
@@ -172,8 +189,9 @@ def test_decode_trees_is_a_setting():
     assert trained(decode_trees="auto").model.decode_trees in ("projective", "nonprojective")
 
 
-def test_the_temperature_is_fitted_and_used(test_sentences):
-    parser = trained(learner="perceptron")
+@pytest.mark.parametrize("learner", ["perceptron", "mira", "maxmargin", "loglinear"])
+def test_the_temperature_is_fitted_and_used(test_sentences, learner):
+    parser = trained(learner=learner, decode="map")
     assert parser.model.temperature != 1.0
     raw = at_temperature(parser, 1.0)
     parsed, plain = parser.parse(test_sentences), raw.parse(test_sentences)

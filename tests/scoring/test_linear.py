@@ -127,6 +127,18 @@ def test_inner_products(rng, sentences, options):
         np.testing.assert_allclose(product, np.inner(vectors, vectors), rtol=1e-10, atol=1e-8)
 
 
+def test_clusters_of_words_do_not_know_the_head(rng, sentences):
+    settings, encoded = encode(sentences)
+    scorer = ArcScorer(settings, 8, **KINDS["token clusters"])
+    weights = random_weights(rng, scorer)
+    weights[: scorer.arc_weights] = 0.0
+    table = scorer.scores(weights, encoded, np.array([2])).reshape(8, 8, -1)
+    for word in range(1, 8):
+        rows = np.delete(table[:, word], word, axis=0)
+        np.testing.assert_array_equal(rows, np.broadcast_to(rows[0], rows.shape))
+    assert len(np.unique(table[0, 1:, 0])) > 1
+
+
 @pytest.mark.parametrize("n_words", [3, 30])
 def test_distances_at_the_edges_of_their_bins(n_words):
     """Equal words in a row: arcs of one direction and bin score the same, others do not."""

@@ -12,6 +12,7 @@ from arbora.features import Encoded
 from arbora.inference.decoding import greedy_heads, minimum_bayes_risk
 from arbora.inference.layout import Layout
 from arbora.inference.packed import Packed
+from arbora.inference.tree_checks import in_class
 from arbora.parsers.model import Model
 from arbora.parsers.settings import Decoder
 from arbora.scoring import ArcScorer, LabelScorer
@@ -55,11 +56,16 @@ class BlockDecoder:
         self._arcs: ArcScorer = model.arc_scorer(threads)
         self._labels: LabelScorer | None = model.label_scorer(threads) if model.staged else None
 
+    @property
+    def depth(self) -> int:
+        """How many numbers the model gives to an arc."""
+        return self._arcs.n_labels or 1
+
     def __call__(self, encoded: Encoded, probabilities: bool = False) -> Decoded:
         """The trees of all sentences."""
         parts = [
             self._decode(encoded, sentences, probabilities)
-            for sentences in _pieces(encoded.n_words, self._arcs.n_labels or 1)
+            for sentences in _pieces(encoded.n_words, self.depth)
         ]
         if not parts:
             nothing = np.empty(0)
@@ -150,6 +156,11 @@ class BlockDecoder:
             arcs = sums.marginals.reshape(-1, trees.n_labels)[cells].sum(axis=1)
             given_arc = sums.marginals[labelled] / np.maximum(arcs, 1e-300)
             log_probs = layout.per_sentence(trees.flat[labelled]) - sums.log_partition
+        if self.decode == "greedy":  # whose heads need not be a tree
+            ends = np.cumsum(trees.n_words)
+            rows = [heads[None, end - n : end] for n, end in zip(trees.n_words, ends, strict=True)]
+            is_tree = [in_class(row.astype(np.int64), self.trees, self.model.root) for row in rows]
+            log_probs = np.where(np.concatenate(is_tree), log_probs, -np.inf)
         return Decoded(heads, labels, np.minimum(arcs, 1.0), np.minimum(given_arc, 1.0), log_probs)
 
 
