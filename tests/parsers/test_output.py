@@ -13,9 +13,9 @@ from tests.parsers.conftest import SMALL, sentences, trained
 from tests.toys import toy_sentences
 
 
-def written(parser, path, **options):
+def written(parser, path, file_format=None, **options):
     how = ParseOptions(**options)
-    blocks = [block for block, _ in parser.parse_blocks(path, how)]
+    blocks = [block for block, _ in parser.parse_blocks(path, how, format=file_format)]
     return b"".join(block.to_bytes(how.probabilities) for block in blocks).decode()
 
 
@@ -69,10 +69,10 @@ def test_models_without_labels_leave_them_out(path):
 
 def test_the_older_format(as_conllx):
     parser = trained()
-    plain = written(parser, as_conllx)
+    plain = written(parser, as_conllx, "conllx")
     assert "#" not in [line[:1] for line in plain.split("\n")]
     assert all(len(line.split("\t")) == 10 for line in plain.split("\n") if line)
-    text = written(parser, as_conllx, probabilities=True)
+    text = written(parser, as_conllx, "conllx", probabilities=True)
     assert "ArcProb" not in text
     assert text.count("# arbora.arc_probabilities = ") == 6
 

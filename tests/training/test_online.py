@@ -27,7 +27,7 @@ def test_the_same_l2_means_the_same(rng, rule, batch_size, outcomes):
     steps = (
         StochasticGradient(size, 1, 0.02, L2, 6)
         if rule == "sgd"
-        else AdaGrad(size, 1, 0.02, L2, 6, 1e-6)
+        else AdaGrad(size, 1, 0.1, L2, 6, 1e-6)
     )
     online = OnlineTrainer(
         problem, likelihood_objective(0.0), steps, batch_size=batch_size, averaged=True
