@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from arbora.data.whole import block_from_bytes
 from arbora.errors import ArgumentError
 from arbora.features import Encoded
 from arbora.parsers.decoding import BlockDecoder, Decoded
-from arbora.parsers.settings import Decoder
+from arbora.parsers.settings import Decoder, is_whole
 from arbora.training.labeller import softmax
 from arbora.types import FloatArray, IntArray, TreeClass
 
@@ -32,12 +32,27 @@ class ParseOptions:
     samples: int | None = None
     seed: int = 0
 
+    @classmethod
+    def checked(cls, **options: Any) -> ParseOptions:
+        """The same from options whose names nobody has checked."""
+        for name in options:
+            if name not in cls.__dataclass_fields__:
+                known = ", ".join(cls.__dataclass_fields__)
+                raise ArgumentError(f"parsing has no option {name!r}; the options are {known}.")
+        return cls(**options)
+
     def __post_init__(self) -> None:
+        for name, choices in (("decode", get_args(Decoder)), ("trees", get_args(TreeClass))):
+            value = getattr(self, name)
+            if value is not None and value not in choices:
+                raise ArgumentError(f"{name} is one of {', '.join(choices)}, not {value!r}.")
+        if not is_whole(self.seed) or not 0 <= self.seed < 1 << 63:
+            raise ArgumentError(f"seed is a whole number from 0 to 2^63 - 1, not {self.seed!r}.")
         if self.kbest is not None and self.samples is not None:
             raise ArgumentError("kbest and samples are two different lists of trees: choose one.")
         for name in ("kbest", "samples"):
             value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < 1):
+            if value is not None and (not is_whole(value) or value < 1):
                 raise ArgumentError(f"{name} is a number of trees, at least 1, not {value!r}.")
 
 
@@ -137,25 +152,27 @@ class ParsedBlock:
         return lines
 
 
-def parse_block(decoder: BlockDecoder, block: Block, options: ParseOptions) -> ParsedBlock:
-    """Parses every sentence of a block."""
+def parse_block(
+    decoder: BlockDecoder, block: Block, options: ParseOptions, first: int = 0
+) -> ParsedBlock:
+    """Parses every sentence of a block, the first of which has this number in its file."""
     model = decoder.model
     encoded = Encoded(block, model.features, model.word_clusters)
     if options.kbest is None and options.samples is None:
         sentences = np.arange(len(block))
         trees = decoder(encoded, options.probabilities)
         return ParsedBlock(block, sentences, None, trees, model.labels)
-    return _many_trees(decoder, block, encoded, options)
+    return _many_trees(decoder, block, encoded, options, first)
 
 
 def _many_trees(
-    decoder: BlockDecoder, block: Block, encoded: Encoded, options: ParseOptions
+    decoder: BlockDecoder, block: Block, encoded: Encoded, options: ParseOptions, first: int
 ) -> ParsedBlock:
     """k-best lists or samples, sentence by sentence."""
     sentences, ranks, parts = [], [], []
     for i in range(len(block)):
         one = np.array([i])
-        heads, labels = _list_of_trees(decoder, encoded, one, options)
+        heads, labels = _list_of_trees(decoder, encoded, one, options, first + i)
         for rank, (tree, given) in enumerate(zip(heads, labels, strict=True), start=1):
             parts.append(_with_labels(decoder, encoded, one, tree, given))
             sentences.append(i)
@@ -167,15 +184,25 @@ def _many_trees(
 
 
 def _list_of_trees(
-    decoder: BlockDecoder, encoded: Encoded, one: NDArray[np.int64], options: ParseOptions
+    decoder: BlockDecoder,
+    encoded: Encoded,
+    one: NDArray[np.int64],
+    options: ParseOptions,
+    number: int,
 ) -> tuple[list[IntArray], list[IntArray | None]]:
-    """Heads and, for joint models, labels of the trees of one sentence."""
+    """Heads and, for joint models, labels of the trees of one sentence.
+
+    Draws are keyed by the sentence's number in its file, so that blocks do not matter.
+    """
     temperature = decoder.model.temperature if options.samples is not None else 1.0
-    trees = decoder.distribution(encoded, one, temperature)
+    best_cluster = decoder.decode == "max-z" and options.kbest is not None
+    trees = decoder.distribution(encoded, one, temperature, best_cluster=best_cluster)
     if options.kbest is not None:
         found = trees.kbest(options.kbest)[0]
         return [tree.heads for tree in found], [tree.labels for tree in found]
-    keyed = type(trees)(trees.flat, trees.n_words, trees.n_labels, trees.trees, trees.root, 1, one)
+    keyed = type(trees)(
+        trees.flat, trees.n_words, trees.n_labels, trees.trees, trees.root, 1, np.array([number])
+    )
     heads, labels = keyed.sample(options.samples or 1, options.seed)[0]
     return list(heads), [None] * len(heads) if labels is None else list(labels)
 

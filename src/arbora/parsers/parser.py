@@ -85,6 +85,10 @@ class Parser:
         def block_of(source: TreebankSource) -> Block:
             return read_whole(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
 
+        if resume and checkpoint is None:
+            raise ArgumentError("resume goes on from a checkpoint: say beside which file it is.")
+        if start is not None and word_clusters is not None:
+            raise ArgumentError("the parser to start from keeps its own word clusters.")
         train_block = block_of(train)
         dev_block = None if dev is None else block_of(dev)
         if isinstance(word_clusters, str | os.PathLike):
@@ -104,7 +108,7 @@ class Parser:
         Options as in `ParseOptions`: decode, trees, kbest, samples, seed. Heads and labels that
         the sentences already have are not looked at.
         """
-        how = ParseOptions(**({"probabilities": True} | options))
+        how = ParseOptions.checked(**({"probabilities": True} | options))
         if isinstance(source, Sentence):
             raise ArgumentError("parse takes several sentences; put the one into a list.")
         if is_file(source):
@@ -126,10 +130,11 @@ class Parser:
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[tuple[ParsedBlock, int]]:
         """A file parsed in bounded memory: blocks, each with the bytes read so far."""
-        decoder = self.decoder(options)
+        decoder, first = self.decoder(options), 0
         for chunk in read_blocks(path, format, skip_bad, on_error):
             if len(chunk.block):
-                yield parse_block(decoder, chunk.block, options), chunk.bytes_read
+                yield parse_block(decoder, chunk.block, options, first), chunk.bytes_read
+                first += len(chunk.block)
 
     def decoder(self, options: ParseOptions | None = None) -> BlockDecoder:
         options = options or ParseOptions()
