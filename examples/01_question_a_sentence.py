@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from arbora import Mixture, ProjectiveTrees, SpanningTrees
-from arbora.drawing import tree_text
+from arbora.drawing import make_printable, tree_text
 
 WORDS = ["old", "men", "and", "women", "left"]
 
 
 def main() -> None:
+    make_printable(sys.stdout)
     rng = np.random.default_rng(4)
     scores = rng.normal(size=(6, 6))
     for head, word in [(0, 5), (5, 2), (2, 1), (2, 4), (4, 3)]:

@@ -6,10 +6,12 @@ class, a tree that the narrower classes do not have.
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from arbora import ProjectiveTrees, SpanningTrees
-from arbora.drawing import tree_text
+from arbora.drawing import make_printable, tree_text
 
 WORDS = ["He", "saw", "her"]
 CLASSES = [
@@ -21,6 +23,7 @@ CLASSES = [
 
 
 def main() -> None:
+    make_printable(sys.stdout)
     for kind, root, name, heads in CLASSES:
         trees = kind(np.zeros((4, 4)), root=root)  # type: ignore[arg-type]  # one of the two roots
         count = round(np.exp(trees.log_partition))

@@ -5,10 +5,12 @@ The scores are written by hand: who sees through the telescope, and who carries 
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from arbora import SpanningTrees
-from arbora.drawing import heat_table, tree_text
+from arbora.drawing import heat_table, make_printable, tree_text
 
 WORDS = ["I", "saw", "the", "man", "with", "the", "telescope"]
 ARCS = {  # (head, modifier): log-score; every other arc scores -4
@@ -35,6 +37,7 @@ def scores() -> np.ndarray:
 
 
 def main() -> None:
+    make_printable(sys.stdout)
     trees = SpanningTrees(scores())
     best = trees.argmax()
     print(f"\nA distribution over the trees of: {' '.join(WORDS)}\n")

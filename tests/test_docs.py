@@ -33,6 +33,19 @@ def test_code_of_a_page(page):
             assert printed.getvalue().strip() == expected.strip()
 
 
+def test_torch_recipe():
+    """A block marked py, not python, needs more than is installed everywhere."""
+    torch = pytest.importorskip("torch")
+    from arbora import SpanningTrees
+
+    page = (ROOT / "docs" / "distributions.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```py\n(.*?)```", page, re.DOTALL)
+    names: dict[str, object] = {"SpanningTrees": SpanningTrees}
+    exec(code, names)
+    scores = torch.randn(5, 5, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(names["TreeSums"].apply, scores)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_no_placeholder_is_left(page):
     assert not re.search(r"^[A-Z]+_[A-Z]+$", page.read_text(encoding="utf-8"), re.MULTILINE)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,14 @@ def test_example(path, capsys):
     said = capsys.readouterr().out
     assert len(said.splitlines()) >= 2
     assert "nan" not in said.split()
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
+def test_example_on_an_ascii_terminal(path):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, path], env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.isascii()
 
 
 def test_the_toy_parser_learns(capsys):

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -58,8 +59,8 @@ PyObject* to_str(std::string_view text) {
 class Pool {
  public:
   PyObject* get(std::string_view text) {
-    if (text.size() > 64) return to_str(text);
-    Entry& entry = entries_[std::hash<std::string_view>{}(text) % entries_.size()];
+    if (text.size() > 160) return to_str(text);
+    Entry& entry = entries_[std::hash<std::string_view>{}(text) % kPlaces];
     if (entry.value == nullptr || entry.text != text) {
       PyObject* made = to_str(text);
       if (made == nullptr) return nullptr;
@@ -76,32 +77,35 @@ class Pool {
     std::string text;
     PyObject* value = nullptr;
   };
-  std::vector<Entry> entries_ = std::vector<Entry>(1 << 14);
+  static constexpr std::size_t kPlaces = 1 << 12;
+  std::vector<Entry> entries_ = std::vector<Entry>(kPlaces);
 };
 
-Pool& pool() {
-  static Pool* const one = new Pool();  // never destroyed: Python may be gone by then
-  return *one;
+Pool& pool(Column column) {
+  // never destroyed: Python may be gone by then
+  static auto* const pools = new std::array<Pool, arbora::data::kColumns>();
+  return (*pools)[static_cast<std::size_t>(column)];
 }
 
 Strings column(const Block& block, std::int64_t sentence, int column) {
   check_sentence(block, sentence);
   const Column which = to_column(column);
   const std::int64_t n = block.words(sentence);
-  nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(n)));
+  Strings list = nb::steal<Strings>(PyList_New(static_cast<Py_ssize_t>(n)));
   if (!list.is_valid()) throw nb::python_error();
+  Pool& strings = pool(which);
   for (std::int64_t word = 1; word <= n; ++word) {
-    PyObject* text = pool().get(block.field(sentence, word, which));
+    PyObject* text = strings.get(block.field(sentence, word, which));
     if (text == nullptr || PyList_SetItem(list.ptr(), word - 1, text) != 0) {
       throw nb::python_error();
     }
   }
-  return Strings(list);
+  return list;
 }
 
 Strings comments(const Block& block, std::int64_t sentence) {
   check_sentence(block, sentence);
-  nb::list lines;
+  Strings lines;
   std::string_view text = block.comments(sentence);
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
@@ -109,7 +113,7 @@ Strings comments(const Block& block, std::int64_t sentence) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     lines.append(nb::steal(to_str(line)));
   }
-  return Strings(lines);
+  return lines;
 }
 
 template <class Take>
@@ -318,13 +322,16 @@ void bind_data(nb::module_& module) {
            "sentence"_a, "Number of the line of the first token.")
       .def("text", of_sentence([](const Block& b, std::int64_t s) { return to_bytes(b.text(s)); }),
            "sentence"_a, "All bytes of a sentence.")
+      .def(
+          "texts",
+          [](const Block& b, std::int64_t first, std::int64_t last) {
+            if (first < 0 || last > b.sentences()) throw nb::index_error("no such sentence");
+            return to_bytes(arbora::data::copy(b, first, last));
+          },
+          "first"_a, "last"_a, "All bytes of the sentences first, ..., last - 1.")
       .def("lines",
            of_sentence([](const Block& b, std::int64_t s) { return to_bytes(b.lines(s)); }),
            "sentence"_a, "Its bytes from the first comment to the last token.")
-      .def("heads_of", of_sentence([](const Block& b, std::int64_t s) {
-             return heads(b, b.heads(s), b.words(s));
-           }),
-           "sentence"_a)
       .def("comments", &comments, "sentence"_a)
       .def("column", &column, "sentence"_a, "column"_a)
       .def("label_ids", &label_ids, "names"_a,

@@ -42,8 +42,9 @@ void run(const Batch& batch, int power, double factor, const Job& job) {
   const std::vector<Place> where = places(batch);
   double work = 0.0;
   for (const Place& place : where) {
-    work += factor * std::pow(static_cast<double>(place.n_words), power) +
-            static_cast<double>(batch.n_labels * (place.n_words + 1) * (place.n_words + 1));
+    double cost = factor;
+    for (int i = 0; i < power; ++i) cost *= static_cast<double>(place.n_words);
+    work += cost + static_cast<double>(batch.n_labels * (place.n_words + 1) * (place.n_words + 1));
   }
   for_each_sentence(static_cast<Index>(where.size()), batch.threads, work,
                     [&](Index i, Workspace& workspace) {
@@ -68,13 +69,15 @@ ArcScores reduced(LabelledScores scores, Over over, Workspace& workspace) {
   return {arcs, scores.n_words};
 }
 
+ARBORA_INLINE bool is_sane(double score) { return std::abs(score) <= kLargestScore; }
+
 // The first score that is neither a sane number nor -inf.
 Fault first_bad_cell(LabelledScores view) {
   for (Index h = 0; h < view.side(); ++h) {
     for (Index m = 1; m < view.side(); ++m) {
       for (Index l = 0; l < view.n_labels; ++l) {
         const double x = view.labels(h, m)[l];
-        if (x == kForbidden || std::abs(x) <= kLargestScore) continue;
+        if (x == kForbidden || is_sane(x)) continue;
         const Cell cell = std::isnan(x)    ? Cell::nan
                           : x == kInfinity ? Cell::positive_infinity
                                            : Cell::too_large;
@@ -85,38 +88,33 @@ Fault first_bad_cell(LabelledScores view) {
   return {};
 }
 
-// Copies a row of scores and counts the sane numbers among them.
-Index copy_row(const double* from, Index count, double* to) {
-  Index sane = 0;
+// Copies scores and counts those that are no sane numbers.
+ARBORA_MULTIVERSION
+Index copy_scores(const double* from, Index count, double* to) {
+  Index strange = 0;
   for (Index i = 0; i < count; ++i) {
     to[i] = from[i];
-    sane += std::abs(from[i]) <= kLargestScore;
+    strange += !is_sane(from[i]);
   }
-  return sane;
+  return strange;
 }
 
 // Copies a sentence and forbids what is no arc; whether every arc is allowed, the common case.
 bool copy_sentence(LabelledScores from, double* to) {
   const Index side = from.side(), n_labels = from.n_labels;
-  bool complete = true;
-  for (Index h = 0; h < side; ++h) {
-    const double* source = from.labels(h, 0);
-    double* row = to + h * side * n_labels;
-    // Column 0 and the diagonal are never read; what lies between and after them is.
-    const Index diagonal = h * n_labels, after = std::max(h, Index{1}) * n_labels;
-    Index sane = 0, expected = 0;
-    std::fill(row, row + n_labels, kForbidden);
-    if (h > 0) {
-      sane += copy_row(source + n_labels, diagonal - n_labels, row + n_labels);
-      expected += diagonal - n_labels;
-      std::fill(row + diagonal, row + diagonal + n_labels, kForbidden);
+  Index strange = copy_scores(from.first, side * side * n_labels, to);
+  const auto forbid = [&](Index h, Index m) {
+    double* cell = to + (h * side + m) * n_labels;
+    for (Index l = 0; l < n_labels; ++l) {
+      strange -= !is_sane(cell[l]);
+      cell[l] = kForbidden;
     }
-    const Index first = h > 0 ? after + n_labels : n_labels;
-    sane += copy_row(source + first, side * n_labels - first, row + first);
-    expected += side * n_labels - first;
-    complete = complete && sane == expected;
+  };
+  for (Index h = 0; h < side; ++h) {
+    forbid(h, 0);
+    if (h > 0) forbid(h, h);
   }
-  return complete;
+  return strange == 0;
 }
 
 }  // namespace
@@ -238,7 +236,12 @@ void batch_margins(const Batch& batch, double* margins) {
   run(batch, projective ? 3 : 4, 2.0,
       [&](Index, const Place& place, LabelledScores scores, Workspace& workspace) {
         const ArcScores arcs{scores.first, scores.n_words};
-        margins_of(arcs, batch.root, margins + place.cells, workspace);
+        double* answer = margins + place.cells;
+        margins_of(arcs, batch.root, answer, workspace);
+        for (Index h = 0; h < arcs.side(); ++h) {
+          answer[h * arcs.side()] = 0.0;
+          answer[h * arcs.side() + h] = 0.0;
+        }
       });
 }
 

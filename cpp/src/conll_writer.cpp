@@ -195,6 +195,15 @@ std::string render(const Block& block, std::span<const std::int64_t> sentences,
   return Renderer(block, columns).run(sentences);
 }
 
+std::string copy(const Block& block, std::int64_t first, std::int64_t last) {
+  std::string out;
+  for (std::int64_t s = first; s < last; ++s) {
+    out += missing_separator(out);
+    out += block.text(s);
+  }
+  return out;
+}
+
 std::string_view missing_separator(std::string_view text) {
   if (text.empty() || text.ends_with("\n\n")) return "";
   const std::size_t last = text.rfind('\n');

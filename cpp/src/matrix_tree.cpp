@@ -126,7 +126,7 @@ void report(const Prepared& prepared, Matrix<double> weights, Matrix<double> g, 
 
 template <class T>
 Matrix<T> copy_of(Matrix<T> x, Index side, Workspace& workspace) {
-  const auto copy = Matrix<T>::carve(workspace, side, side, Number<T>::zero());
+  const auto copy = Matrix<T>::carve(workspace, side, side);
   copy.copy_from(x, side);
   return copy;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -19,6 +20,11 @@ namespace {
 
 // Waking a helper costs about as much as this many floating-point operations.
 constexpr double kWorkPerThread = 2e5;
+constexpr double kWorkPerRun = 1e5;
+
+// How long a thread waits awake. One question follows another within this time, and a call's last
+// sentences end within it; falling asleep and waking up takes almost as long.
+constexpr std::chrono::microseconds kPatience{100};
 
 int process_id() {
 #ifdef _WIN32
@@ -28,7 +34,7 @@ int process_id() {
 #endif
 }
 
-// Threads that sleep between calls: starting one takes longer than many a call.
+// Threads that wait between calls, and soon sleep: starting one takes longer than many a call.
 class Helpers {
  public:
   // The helpers of this process. A fork copies the object but not its threads, so a child process
@@ -54,16 +60,18 @@ class Helpers {
     {
       const std::lock_guard<std::mutex> guard(lock_);
       job_ = &job;
-      wanted_ = std::min(count, hired_);
-      running_ = wanted_;
+      running_ = std::min(count, hired_);
+      wanted_ = running_.load();
     }
     wake_.notify_all();
     job();
-    std::unique_lock<std::mutex> guard(lock_);
-    // Helpers that have not woken up by now are not needed any more.
-    running_ -= wanted_;
-    wanted_ = 0;
-    done_.wait(guard, [&] { return running_ == 0; });
+    {
+      const std::lock_guard<std::mutex> guard(lock_);
+      // Helpers that have not woken up by now are not needed any more.
+      running_ -= wanted_;
+      wanted_ = 0;
+    }
+    await(done_, [&] { return running_ == 0; });
   }
 
  private:
@@ -78,9 +86,8 @@ class Helpers {
   }
 
   void work() {
-    std::unique_lock<std::mutex> guard(lock_);
     for (;;) {
-      wake_.wait(guard, [&] { return wanted_ > 0; });
+      std::unique_lock<std::mutex> guard = await(wake_, [&] { return wanted_ > 0; });
       --wanted_;
       const std::function<void()>* job = job_;
       guard.unlock();
@@ -90,11 +97,23 @@ class Helpers {
     }
   }
 
+  // Returns, with the lock held, when a condition is true that another thread makes true.
+  template <class Condition>
+  std::unique_lock<std::mutex> await(std::condition_variable& signal, const Condition& condition) {
+    using Clock = std::chrono::steady_clock;
+    const auto bedtime = Clock::now() + kPatience;
+    while (!condition() && Clock::now() < bedtime) std::this_thread::yield();
+    std::unique_lock<std::mutex> guard(lock_);
+    signal.wait(guard, condition);
+    return guard;
+  }
+
   const int process_;
   std::mutex in_use_, lock_;
   std::condition_variable wake_, done_;
   const std::function<void()>* job_ = nullptr;
-  int hired_ = 0, wanted_ = 0, running_ = 0;
+  int hired_ = 0;
+  std::atomic<int> wanted_{0}, running_{0};  // changed under the lock, read at any time
 };
 
 }  // namespace
@@ -104,15 +123,22 @@ void for_each_sentence(Index count, int threads, double work, const SentenceJob&
   const auto workers = static_cast<int>(
       std::min({static_cast<double>(threads), static_cast<double>(count), worthwhile}));
 
+  // Sentences are handed out in runs of neighbours that are worth a trip to the shared counter, yet
+  // so short that all threads end at about the same time.
+  const double worth = kWorkPerRun * static_cast<double>(count) / std::max(work, 1.0);
+  const Index run = std::clamp(static_cast<Index>(std::min(worth, 1e6)), Index{1},
+                               std::max(Index{1}, count / (8 * workers)));
   std::atomic<Index> next{0};
   std::exception_ptr failure;
   std::mutex failure_lock;
   const auto drain = [&] {
     Workspace workspace;
     try {
-      for (Index i = next++; i < count; i = next++) {
-        workspace.reset();
-        job(i, workspace);
+      for (Index first = next.fetch_add(run); first < count; first = next.fetch_add(run)) {
+        for (Index i = first; i < std::min(first + run, count); ++i) {
+          workspace.reset();
+          job(i, workspace);
+        }
       }
     } catch (...) {
       const std::lock_guard<std::mutex> guard(failure_lock);

@@ -21,18 +21,13 @@ void column_maxima(ArcScores scores, Index first_head, double* maxima) {
   }
 }
 
-// weights[m] = exp(scores[m] - column[m])
+// weights(h, m) = exp(weights(h, m)); a row's last step takes some of the slack behind it along.
 ARBORA_MULTIVERSION
-void exponentials(const double* scores, const double* column, Index side, double* weights) {
-  Index m = 0;
-  for (; m + kPackWidth <= side; m += kPackWidth) {
-    store_pack(weights + m, exp_nonpositive(load_pack(scores + m) - load_pack(column + m)));
+void exponentials(Index side, Matrix<double> weights) {
+  for (Index h = 0; h < side; ++h) {
+    const Row<double> row = weights.row(h);
+    for (Index m = 0; m < side; m += kPackWidth) row.store(m, exp_nonpositive(row.load(m)));
   }
-  if (m == side) return;
-  double rest[kPackWidth] = {kForbidden, kForbidden, kForbidden, kForbidden};
-  for (Index i = 0; m + i < side; ++i) rest[i] = scores[m + i] - column[m + i];
-  store_pack(rest, exp_nonpositive(load_pack(rest)));
-  std::copy(rest, rest + (side - m), weights + m);
 }
 
 // The exact error of difference = a - b (Knuth's two-sum): kept, no score scale costs precision.
@@ -105,14 +100,15 @@ double root_exponent(ArcScores scores, const Shift& shift, Index word) {
 
 void plain_weights(ArcScores scores, const Shift& shift, Matrix<double> weights) {
   const Index side = scores.side();
-  double* root_row = weights.row(0).data();
-  root_row[0] = kForbidden;
-  for (Index m = 1; m < side; ++m) root_row[m] = root_exponent(scores, shift, m);
-  const std::vector<double> nothing(static_cast<std::size_t>(side), 0.0);
-  exponentials(root_row, nothing.data(), side, root_row);
-  for (Index h = 1; h < side; ++h) {
-    exponentials(scores.row(h), shift.column, side, weights.row(h).data());
+  for (Index h = 0; h < side; ++h) {
+    const double* score = scores.row(h);
+    double* exponent = weights.row(h).data();
+    for (Index m = 0; m < side; ++m) exponent[m] = score[m] - shift.column[m];
+    std::fill(exponent + side, exponent + whole_steps<double>(side), kForbidden);
   }
+  double* root_row = weights.row(0).data();
+  for (Index m = 1; m < side; ++m) root_row[m] = root_exponent(scores, shift, m);
+  exponentials(side, weights);
 }
 
 Wide wide_weight(ArcScores scores, const Shift& shift, Index head, Index modifier) {

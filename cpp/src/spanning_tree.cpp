@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "arbora/base/number.hpp"
+#include "arbora/inference/best_heads.hpp"
 #include "arbora/inference/best_tree.hpp"
 
 namespace arbora {
@@ -23,92 +24,14 @@ T* array(Workspace& workspace, Index count) {
   return static_cast<T*>(workspace.bytes(static_cast<std::size_t>(count) * sizeof(T)));
 }
 
-// A row of candidate arcs against the best so far, four positions at a time. An arc's two ends are
-// `here` and the position in the row; of equal scores the shorter arc wins, then the earlier.
-ARBORA_INLINE void keep_better_step(Pack score, Pack end, Pack position, double* best_score,
-                                    double* best_end) {
-  const Pack old_score = load_pack(best_score), old_end = load_pack(best_end);
-  const Pack length = magnitude(end - position), old_length = magnitude(old_end - position);
-  store_pack(best_score, where_better(score, old_score, length, old_length, score, old_score));
-  store_pack(best_end, where_better(score, old_score, length, old_length, end, old_end));
-}
-
-ARBORA_INLINE Pack positions(Index first) {
-  const auto x = static_cast<double>(first);
-  return Pack{x, x + 1, x + 2, x + 3};
-}
-
-// Loads four numbers, or what is left of a row; the rest counts as forbidden.
-ARBORA_INLINE Pack load_row(const double* row, Index i, Index side) {
-  if (i + kPackWidth <= side) return load_pack(row + i);
-  double rest[kPackWidth] = {kForbidden, kForbidden, kForbidden, kForbidden};
-  for (Index j = 0; i + j < side; ++j) rest[j] = row[i + j];
-  return load_pack(rest);
-}
-
 // Arrays of one number per word have room for whole packs.
 double* padded(Workspace& workspace, Index side) {
   return array<double>(workspace, whole_steps<double>(side));
 }
 
-// The best heads of 4 * packs words, kept in registers while the heads go by; whether two heads of
-// a word score the same, in which case it does not say which is nearer.
-template <int packs>
-ARBORA_INLINE Pack best_heads_of(ArcScores scores, Index first_head, Index column, double* best,
-                                 double* head) {
-  Pack top[packs], where[packs], ties = splat(0.0);
-  for (int i = 0; i < packs; ++i) {
-    top[i] = splat(kForbidden);
-    where[i] = splat(0.0);
-  }
-  for (Index h = first_head; h < scores.side(); ++h) {
-    const double* row = scores.row(h) + column;
-    const Pack here = splat(static_cast<double>(h));
-    for (int i = 0; i < packs; ++i) {
-      const Pack score = load_pack(row + i * kPackWidth);
-      ties = count_ties(ties, score, top[i]);
-      where[i] = where_below(top[i], score, here, where[i]);
-      top[i] = larger(score, top[i]);
-    }
-  }
-  for (int i = 0; i < packs; ++i) {
-    store_pack(best + column + i * kPackWidth, top[i]);
-    store_pack(head + column + i * kPackWidth, where[i]);
-  }
-  return ties;
-}
-
-// Whether two heads of a word score the same (at any time, not only at the end).
-template <int packs>
-ARBORA_INLINE bool best_heads_in_blocks(ArcScores scores, Index first_head, double* best,
-                                        double* head) {
-  constexpr Index width = packs * kPackWidth;
-  const Index side = scores.side();
-  Pack ties = splat(0.0);
-  for (Index column = 0; column < side; column += width) {
-    // The last block overlaps the one before, to stay within the row.
-    const Index start = column + width <= side ? column : side - width;
-    ties = ties + best_heads_of<packs>(scores, first_head, start, best, head);
-  }
-  return sum_of(ties) > 0.0;
-}
-
-// The best head of every word among first_head..n: score, then nearness, then the smaller index.
 ARBORA_MULTIVERSION
 void best_heads(ArcScores scores, Index first_head, double* best, double* head) {
-  const Index side = scores.side();
-  if (side >= 16 && !best_heads_in_blocks<4>(scores, first_head, best, head)) return;
-  if (side >= 4 && side < 16 && !best_heads_in_blocks<1>(scores, first_head, best, head)) return;
-  for (Index m = 0; m < side; m += kPackWidth) {
-    store_pack(best + m, load_row(scores.row(first_head), m, side));
-    store_pack(head + m, splat(static_cast<double>(first_head)));
-  }
-  for (Index h = first_head + 1; h < side; ++h) {
-    const Pack here = splat(static_cast<double>(h));
-    for (Index m = 0; m < side; m += kPackWidth) {
-      keep_better_step(load_row(scores.row(h), m, side), here, positions(m), best + m, head + m);
-    }
-  }
+  find_best_heads(scores, first_head, best, head);
 }
 
 // Keeps, for every source u, the better of the arcs in (score, target) and of those in

@@ -5,11 +5,15 @@
 #include <cstdlib>
 #include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "arbora/base/buffers.hpp"
 #include "arbora/base/number.hpp"
 #include "arbora/base/parallel.hpp"
+#include "arbora/data/block.hpp"
+#include "arbora/data/render.hpp"
+#include "arbora/data/tree_shape.hpp"
 #include "arbora/inference/batch.hpp"
 #include "arbora/inference/shift.hpp"
 
@@ -159,9 +163,52 @@ void test_every_kernel(Trees trees, Root root, Index labels, double scale, doubl
   if (labels == 1) batch_margins(batch, answer.data());
 }
 
+// Texts with single bytes changed, cut anywhere: nothing is read out of bounds, and what is read is
+// written back.
+void test_damaged_text() {
+  const std::string good =
+      "\xEF\xBB\xBF# text = \xC3\xA9\n1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n"
+      "1\ta\t_\tX\t_\t_\t2\tx\t_\tk=v\n2\tb\t_\tX\t_\t_\t0\ty\t_\t_\n2.1\tc\t_\t_\t_\t_\t_\t_\t_\t_"
+      "\n"
+      "\n\n1\td\t_\tX\t_\t_\t_\t_\t_\t_\r\n\r\n# end";
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 5000; ++round) {
+    std::string text = good;
+    for (int change = round % 4; change > 0; --change) {
+      text[random() % text.size()] = "\t\n#0123-._\r \xC3"[random() % 14];
+    }
+    data::ReadOptions options;
+    options.skip_bad = round % 2 == 0;
+    options.trees = round % 3 == 0;
+    options.whole = round % 5 != 0;
+    options.format = data::guess_format(text);
+    const data::Block block(text, options);
+    EXPECT(block.text().size() <= text.size());
+    if (round % 4 == 0 && options.whole) EXPECT(block.sentences() == 2 && block.text() == good);
+    std::vector<std::int64_t> all(static_cast<std::size_t>(block.sentences()));
+    std::iota(all.begin(), all.end(), 0);
+    std::string copy;
+    for (const std::int64_t s : all) {
+      copy += block.text(s);
+      data::tree_shape(block.heads(s), block.words(s));
+    }
+    EXPECT(data::render(block, all, {}) == copy);
+    const std::vector<std::int32_t> heads(static_cast<std::size_t>(block.total_words()), 0);
+    const std::vector<double> numbers(heads.size(), 0.5);
+    const data::MiscItems items{"k", numbers.data(), 2, nullptr};
+    data::NewColumns columns;
+    columns.heads = heads.data();
+    columns.misc = {&items, 1};
+    options.whole = true;
+    EXPECT(data::Block(data::render(block, all, columns), options).total_words() ==
+           block.total_words());
+  }
+}
+
 }  // namespace
 
 int main() {
+  test_damaged_text();
   test_exponential();
   test_wide_numbers();
   test_workspace();

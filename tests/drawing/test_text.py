@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 
 from arbora import ShapeError
-from arbora.drawing import heat_table, tree_text
+from arbora.drawing import heat_table, make_printable, tree_text
 
 
 def test_a_small_tree():
@@ -50,3 +52,37 @@ def test_bad_shapes():
         tree_text(["a", "b", "c"], [0, 1])
     with pytest.raises(ShapeError, match="2 words"):
         heat_table(["a", "b"], np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("heads", "labels", "message"),
+    [
+        ([0, 3], None, "head of word 2 is 3"),
+        ([-1, 0], None, "head of word 1 is -1"),
+        ([0, 2], None, "word 2 is its own head"),
+        ([0.0, 1.0], None, "integers"),
+        ([0, 1], ["root"], "2 words, but 1 labels"),
+        ([0, 1], ["root", 7], "label of word 2 is 7"),
+    ],
+)
+def test_bad_heads_and_labels(heads, labels, message):
+    with pytest.raises(ShapeError, match=message):
+        tree_text(["a", "b"], heads, labels)
+
+
+def test_no_words():
+    with pytest.raises(ShapeError, match="0 words"):
+        tree_text([], [])
+
+
+def test_drawings_on_an_ascii_stream():
+    drawing = tree_text(["I", "sah", "ü日"], [2, 0, 2])
+    ascii_stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    make_printable(ascii_stream)
+    ascii_stream.write(drawing)
+    ascii_stream.flush()
+    text = ascii_stream.buffer.getvalue().decode("ascii")
+    assert text.count("v") == 3
+    assert text.endswith("sah  ??")
+    assert len(text) == len(drawing)
+    make_printable(io.StringIO())  # anything that takes text will do

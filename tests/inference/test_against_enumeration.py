@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from arbora import SpanningTrees
 from arbora.errors import NoTreeError
 from arbora.testing import EnumeratedTrees, check_distribution
 from tests.helpers import random_scores
@@ -305,3 +306,15 @@ def test_product_of_experts(kind, root, rng):
     product = kind(a, root) * kind(b, root)
     table = EnumeratedTrees(a + b, kind.trees, root)
     assert np.abs(product.marginals - table.marginals).max() < 1e-12
+
+
+@pytest.mark.parametrize("n_words", [1, 2, 3, 4, 7, 15, 16, 17, 33, 40])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_best_heads_that_make_a_tree_are_the_best_tree(n_words, mirrored, rng):
+    """Ties too: the nearest head, then the leftmost. Arcs in one direction make no cycles."""
+    for _ in range(20):
+        scores = rng.integers(0, 3, size=(n_words + 1, n_words + 1)).astype(float)
+        backwards = np.triu if mirrored else np.tril
+        scores[1:, 1:] -= 10 * backwards(np.ones((n_words, n_words)))
+        trees = SpanningTrees(scores, "multi")
+        assert trees.argmax() == trees.greedy()

@@ -243,7 +243,28 @@ def test_memory_need_is_stated(kind, monkeypatch):
 
     trees = kind(zeros(4))
     huge = trees._packed.select([0])
-    huge.n_words = np.array([10**6])
+    huge.longest = 10**6
     monkeypatch.setattr(packed, "_physical_memory", lambda: 24 * 10**9)
     with pytest.raises(TooLargeError, match=r"1000000 words needs about \d+\.\d GB .* has 24.0 GB"):
         huge.sums(marginals=True)
+
+
+def test_transposed_scores_are_recognised(kind, root):
+    scores = zeros(3)
+    scores[:, 0] = -np.inf
+    with pytest.raises(NoTreeError, match=r"all of scores\[0\] is -inf: .* transposed\?"):
+        kind(scores.T, root)
+
+
+@pytest.mark.parametrize(
+    ("shape", "guess"),
+    [
+        ((5, 4, 4), r"use \.batch"),
+        ((5, 4, 4, 2), r"use \.batch"),
+        ((3, 4), r"row of the root, scores\[0\], missing"),
+        ((4, 3), "column of the root"),
+    ],
+)
+def test_wrong_shapes_are_guessed(kind, shape, guess):
+    with pytest.raises(ShapeError, match=guess):
+        kind(np.zeros(shape))

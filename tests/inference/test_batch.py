@@ -55,6 +55,7 @@ def test_answers_are_those_of_single_sentences(kind, root, rng):
         assert batch.argmax()[i] == alone.argmax()
         assert batch.mbr()[i] == alone.mbr()
         assert batch.entropy()[i] == alone.entropy()
+        assert (batch.arc_margins()[i] == alone.arc_margins()).all()
         assert (gradients[i] == alone.vjp(np.cos(np.arange(s.size)).reshape(s.shape))).all()
         assert batch[i].log_partition == alone.log_partition
         assert (batch[i].sample(3, seed=2) == batch.sample(3, seed=2)[i]).all()

@@ -16,8 +16,8 @@ Format = Literal["conllu", "conllx"]
 OnError = Callable[[DataError], object]
 Block = _core.Block
 
-CHUNK_SIZE = 1 << 21
-_SAMPLE = 1 << 20  # what the format is guessed from
+CHUNK_SIZE = 1 << 19  # large enough for threads to share, small enough for the cache
+_SAMPLE = 1 << 18  # what the format is guessed from
 _LARGEST_SENTENCE = 1 << 31
 
 

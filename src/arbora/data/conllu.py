@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from arbora._core import data as _core
-from arbora.data.blocks import CHUNK_SIZE, Chunk, Format, OnError, read_blocks
+from arbora.data.blocks import CHUNK_SIZE, Block, Chunk, Format, OnError, read_blocks
 from arbora.data.output import WritePath, open_output
 from arbora.data.sentence import Sentence
 from arbora.data.source import ReadPath
 from arbora.errors import ArgumentError, DataError
 
-__all__ = ["SentenceReader", "read_conllu", "write_conllu"]
+__all__ = ["SentenceReader", "read_conllu", "sentences_of", "write_conllu"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -26,15 +26,21 @@ class SentenceReader(Iterator[Sentence]):
     def _read(self, chunks: Iterator[Chunk]) -> Iterator[Sentence]:
         for chunk in chunks:
             self.errors.extend(chunk.errors)
-            block = chunk.block
-            for index in range(len(block)):
-                yield Sentence(block, index)
+            yield from sentences_of(chunk.block)
 
-    def __iter__(self) -> SentenceReader:
-        return self
+    def __iter__(self) -> Iterator[Sentence]:
+        return self._sentences
 
     def __next__(self) -> Sentence:
         return next(self._sentences)
+
+
+def sentences_of(block: Block) -> Iterator[Sentence]:
+    """The sentences of a block, which share its memory."""
+    heads, first = block.heads, 0
+    for index, n_words in enumerate(block.n_words.tolist()):
+        yield Sentence(block, index, heads[first : first + n_words])
+        first += n_words
 
 
 def read_conllu(
@@ -66,22 +72,29 @@ def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
     """
     if isinstance(sentences, Sentence):
         raise ArgumentError("write_conllu takes several sentences; put the one into a list.")
-    count, size, texts = 0, 0, []
+    count, before = 0, b""
     with open_output(path) as write:
-        last = b"\n\n"
-        for sentence in sentences:
-            text = bytes(sentence)
-            if count and text.startswith(_BYTE_ORDER_MARK):
+        for block, first, last in _runs(sentences):
+            text = block.texts(first, last)
+            if count:
                 text = text.removeprefix(_BYTE_ORDER_MARK)
-            if not last.endswith(b"\n\n"):
-                texts.append(_core.missing_separator(last))
-            texts.append(text)
-            last = text
-            count += 1
-            size += len(text)
-            if size > CHUNK_SIZE:
-                write(b"".join(texts))
-                texts.clear()
-                size = 0
-        write(b"".join(texts))
+                text = _core.missing_separator(before) + text
+            write(text)
+            before = text
+            count += last - first
     return count
+
+
+def _runs(sentences: Iterable[Sentence]) -> Iterator[tuple[Block, int, int]]:
+    """Neighbours in a block are written together; a run is block, first, last + 1."""
+    block, first, last = None, 0, 0
+    for sentence in sentences:
+        if sentence._block is block and sentence._index == last:
+            last += 1
+            continue
+        if block is not None:
+            yield block, first, last
+        block, first = sentence._block, sentence._index
+        last = first + 1
+    if block is not None:
+        yield block, first, last

@@ -6,6 +6,7 @@ import errno
 import gzip
 import io
 import os
+import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -65,19 +66,26 @@ class _Checked:
         self._text = isinstance(stream, io.TextIOBase)
 
     def __call__(self, data: bytes) -> None:
-        with _one_sentence(self._name):
+        try:
             self._stream.write(data.decode("utf-8") if self._text else data)
+        except OSError as error:
+            raise _explained(error, self._name) from error
 
 
 @contextmanager
 def _one_sentence(name: str) -> Iterator[None]:
     try:
         yield
-    except (BrokenPipeError, FileError):
-        raise  # the reader of a pipe went away; not ours to explain
     except OSError as error:
-        advice = "; free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
-        raise FileError(f"{name} cannot be written: {reason(error)}{advice}.") from error
+        raise _explained(error, name) from error
+
+
+def _explained(error: OSError, name: str) -> OSError:
+    """The error with the file's name, but for a pipe whose reader went away."""
+    if isinstance(error, BrokenPipeError | FileError):
+        return error
+    advice = "; free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+    return FileError(f"{name} cannot be written: {reason(error)}{advice}.")
 
 
 @contextmanager
@@ -93,9 +101,9 @@ def _opened(target: Path, name: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _written_aside(target: Path, name: str, durable: bool) -> Iterator[IO[bytes]]:
-    aside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    aside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     with _one_sentence(name):
-        stream = aside.open("wb")
+        stream = aside.open("xb")
     try:
         yield stream
         with _one_sentence(name):

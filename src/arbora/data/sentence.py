@@ -32,11 +32,12 @@ class Sentence:
     nodes are no words, but are written back. Sentences with the same lines are equal.
     """
 
-    __slots__ = ("_block", "_index")
+    __slots__ = ("_block", "_heads", "_index")
 
-    def __init__(self, block: Block, index: int) -> None:
+    def __init__(self, block: Block, index: int, heads: IntArray) -> None:
         self._block = block
         self._index = index
+        self._heads = heads
 
     @classmethod
     def from_words(
@@ -83,7 +84,7 @@ class Sentence:
         if len(block) != 1:
             problem = block.faults[0][1] if block.faults else f"the text has {len(block)} sentences"
             raise ArgumentError(f"this is not one sentence: {problem}.")
-        return cls(block, 0)
+        return cls(block, 0, block.heads)
 
     # Columns
 
@@ -113,7 +114,7 @@ class Sentence:
 
     @property
     def heads(self) -> IntArray:
-        return self._block.heads_of(self._index)
+        return self._heads
 
     @property
     def labels(self) -> list[str]:
@@ -198,7 +199,7 @@ class Sentence:
         return self._block.text(self._index)
 
     def __len__(self) -> int:
-        return self._block.words(self._index)
+        return len(self._heads)
 
     def __repr__(self) -> str:
         text = self.text

@@ -39,9 +39,8 @@ class Source:
 
     @property
     def at_end(self) -> bool:
-        """Whether everything was read."""
-        self.peek(1)
-        return not self._ahead
+        """Whether a read came to the end; a read that stops just there does not know it yet."""
+        return self._ended and not self._ahead
 
     def peek(self, size: int) -> bytes:
         """The next bytes, which stay; fewer than `size` only at the end."""

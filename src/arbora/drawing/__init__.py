@@ -1,6 +1,6 @@
 """Trees and probabilities as text, for terminals and notebooks, and as diagrams."""
 
 from arbora.drawing.reliability import draw_reliability, reliability_text
-from arbora.drawing.text import heat_table, tree_text
+from arbora.drawing.text import heat_table, make_printable, tree_text
 
-__all__ = ["draw_reliability", "heat_table", "reliability_text", "tree_text"]
+__all__ = ["draw_reliability", "heat_table", "make_printable", "reliability_text", "tree_text"]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
 import unicodedata
 from collections.abc import Sequence
-from typing import NamedTuple
+from io import TextIOWrapper
+from typing import NamedTuple, TextIO
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arbora.errors import ShapeError
+from arbora.inference.arguments import as_heads
 
-__all__ = ["heat_table", "tree_text"]
+__all__ = ["heat_table", "make_printable", "tree_text"]
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
 LINES = {
@@ -26,6 +29,7 @@ LINES = {
     UP | DOWN | LEFT | RIGHT: "┼",
 }
 SHADES = " ░▒▓█"
+IN_ASCII = str.maketrans("│─╭╮├┤┬┼▼░▒▓█·…", "|-++++++v.:*#.~")
 
 
 class _Arc(NamedTuple):
@@ -53,12 +57,8 @@ def tree_text(
 
     Arcs end in an arrow over the modifier, leave a head to the side they go to, and may cross.
     """
-    above = np.asarray(heads)
-    if above.shape != (len(words),):
-        raise ShapeError(f"there are {len(words)} words, but heads of shape {above.shape}")
     tokens = [root, *words]
-    names = [""] * len(words) if labels is None else list(labels)
-    arcs = [_Arc(int(h), m, names[m - 1]) for m, h in enumerate(above, start=1)]
+    arcs = _arcs(len(words), heads, labels)
     levels = _levels(arcs)
     centres, width = _centres(tokens, arcs)
     rows = max(levels.values()) + 1
@@ -76,6 +76,23 @@ def tree_text(
         start = centre - (_width(token) - 1) // 2
         sentence += " " * (start - _width(sentence)) + token
     return "\n".join([*text, sentence])
+
+
+def _arcs(n_words: int, heads: ArrayLike, labels: Sequence[str] | None) -> list[_Arc]:
+    above = np.asarray(heads)
+    if n_words == 0 or above.shape != (n_words,):
+        raise ShapeError(f"there are {n_words} words, but heads of shape {above.shape}")
+    names = [""] * n_words if labels is None else list(labels)
+    if len(names) != n_words:
+        raise ShapeError(f"there are {n_words} words, but {len(names)} labels")
+    for word, name in enumerate(names, start=1):
+        if not isinstance(name, str):
+            raise ShapeError(f"the label of word {word} is {name!r}: give its name, a string")
+    arcs = [_Arc(int(h), m, names[m - 1]) for m, h in enumerate(as_heads(above, n_words), start=1)]
+    for arc in arcs:
+        if arc.head == arc.modifier:
+            raise ShapeError(f"word {arc.modifier} is its own head: it needs another")
+    return arcs
 
 
 def _levels(arcs: list[_Arc]) -> dict[_Arc, int]:
@@ -167,3 +184,22 @@ def _width(text: str) -> int:
     """Columns that a text takes in a terminal."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def make_printable(stream: TextIO) -> None:
+    """Lets drawings be printed to a stream that has no lines and shades, in ASCII lookalikes.
+
+    What has no lookalike becomes a question mark. A stream that has all characters is not changed.
+    """
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="arbora.drawing")
+
+
+def _lookalikes(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end].translate(IN_ASCII)
+    return "".join(c if c.isascii() else "?" for c in text), error.end
+
+
+codecs.register_error("arbora.drawing", _lookalikes)

@@ -51,12 +51,24 @@ def as_scores(scores: ArrayLike, what: str = "scores") -> NDArray[Any]:
     if array.ndim not in (2, 3) or array.shape[0] != array.shape[1]:
         raise ShapeError(
             f"{what} must have shape (n+1, n+1), or (n+1, n+1, L) with labels, not {array.shape}"
+            + _guess(array.shape)
         )
     if array.shape[0] < 2:
         raise ShapeError(f"{what} have shape {array.shape}: a sentence needs at least one word")
     if array.ndim == 3 and array.shape[2] < 1:
         raise ShapeError(f"{what} have shape {array.shape}: there must be at least one label")
     return array
+
+
+def _guess(shape: tuple[int, ...]) -> str:
+    """What a wrong shape of scores may come from."""
+    if len(shape) in (3, 4) and shape[1] == shape[2]:
+        return ": use .batch for several sentences"
+    if len(shape) in (2, 3) and shape[0] + 1 == shape[1]:
+        return ": is the row of the root, scores[0], missing?"
+    if len(shape) in (2, 3) and shape[0] == shape[1] + 1:
+        return ": is the column of the root, which is never read, missing?"
+    return ""
 
 
 def as_values(values: ArrayLike, scores: FloatArray, what: str) -> FloatArray:

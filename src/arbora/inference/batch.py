@@ -152,6 +152,8 @@ class TreeBatch(Generic[D]):
         )
 
     def arc_margins(self) -> list[Any]:
+        if self._packed.n_labels is None:
+            return self._all(self._packed.margins())
         return self._each(lambda one: one.arc_margins())
 
     def entropy(self) -> list[Any]:

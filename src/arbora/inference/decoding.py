@@ -63,4 +63,8 @@ def labelled_margins(scores: FloatArray, arc_margins: FloatArray, top: float) ->
         with_label = with_arc[:, :, None] + gap
         without_label = np.maximum(without_arc[:, :, None], with_arc[:, :, None] + other_gap)
         margins = with_label - without_label
-    return np.where(np.isneginf(scores) | np.isneginf(with_label), -np.inf, margins)
+    margins = np.where(np.isneginf(scores) | np.isneginf(with_label), -np.inf, margins)
+    side = np.arange(len(scores))
+    margins[side, side] = 0.0
+    margins[:, 0] = 0.0
+    return read_only(margins)

@@ -270,17 +270,13 @@ class TreeDistribution:
     def arc_margins(self) -> FloatArray:
         """For every arc, the score of the best tree with it minus that of the best tree without.
 
-        +inf for an arc that every tree has, -inf for one that none has.
+        +inf for an arc that every tree has, -inf for one that none has; 0 in column 0 and on the
+        diagonal.
         """
         if self.n_labels is None:
-            margins = np.array(self._packed.margins()[0])
-        else:
-            arcs = type(self)(self.scores.max(axis=2), self.root)
-            margins = labelled_margins(self.scores, arcs.arc_margins(), arcs.argmax().score)
-        side = np.arange(self.n_words + 1)
-        margins[side, side] = 0.0
-        margins[:, 0] = 0.0
-        return read_only(margins)
+            return self._packed.margins()[0]
+        arcs = type(self)(self.scores.max(axis=2), self.root)
+        return labelled_margins(self.scores, arcs.arc_margins(), arcs.argmax().score)
 
     # New distributions from old.
 

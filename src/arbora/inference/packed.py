@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,6 +77,9 @@ class Packed:
         self.root: Root = root
         self.threads = threads
         self._sentences = sentences
+        counts = self.n_words.tolist()
+        self.longest = max(counts, default=0)
+        self.n_words_in_all = sum(counts)
         # Filled when asked for. Not functools.cached_property: in Python 3.11 it holds a lock, and
         # a fork in the wrong moment would leave that locked for ever.
         self._cells: list[int] | None = None
@@ -118,7 +122,7 @@ class Packed:
     def split(self, flat: FloatArray) -> list[FloatArray]:
         """Views, sentence by sentence, of a flat answer of the scores' size; made read-only."""
         read_only(flat)
-        if len(self) > 1 and (self.n_words == self.n_words[0]).all():
+        if flat.size == len(self) * (self.longest + 1) ** 2 * self._depth > 0:  # all equally long
             return list(flat.reshape(len(self), *self.shape(0)))
         return [self.piece(flat, i) for i in range(len(self))]
 
@@ -159,12 +163,12 @@ class Packed:
         start = self.flat if source is None else source
         found = kernels.copy_and_check(start, *self._arguments(), self.flat)
         read_only(self.flat)
-        return {i: _explain(tuple(report), self.shape(i), self.trees) for i, *report in found}
+        return {i: _explain(tuple(report), self.scores(i), self.trees) for i, *report in found}
 
     def sums(self, marginals: bool) -> PackedSums:
         count = len(self)
         answer = PackedSums(
-            np.empty(count), np.empty(count), np.empty(int(self.n_words.sum()) + count),
+            np.empty(count), np.empty(count), np.empty(self.n_words_in_all + count),
             _room(self.flat.size if marginals else 0),
         )  # fmt: skip
         self._call(kernels.sums, 4 if marginals else 2, *answer)
@@ -182,7 +186,7 @@ class Packed:
         return self.split(answer)
 
     def argmax(self) -> list[Tree]:
-        heads, labels = np.empty((2, self.words[-1]), dtype=np.int32)
+        heads, labels = np.empty((2, self.n_words_in_all), dtype=np.int32)
         scores = np.empty(len(self))
         self._call(kernels.argmax, 1, heads, labels, scores)
         read_only(heads), read_only(labels)
@@ -205,12 +209,13 @@ class Packed:
         return answers
 
     def sample(self, count: int, seed: int) -> list[tuple[IntArray, IntArray | None]]:
-        if 8 * count * self.words[-1] > _physical_memory():
+        cells = count * self.n_words_in_all
+        if 8 * cells > _physical_memory():
             raise TooLargeError(
-                f"{count} draws of {self.words[-1]} words need "
-                f"{8e-9 * count * self.words[-1]:.1f} GB: ask for fewer at a time"
+                f"{count} draws of {self.n_words_in_all} words need "
+                f"{8e-9 * cells:.1f} GB: ask for fewer at a time"
             )
-        heads, labels = np.zeros((2, self.words[-1] * count), dtype=np.int32)
+        heads, labels = np.zeros((2, cells), dtype=np.int32)
         self._call(kernels.sample, 4, count, seed, self.sentences, heads, labels)
         read_only(heads), read_only(labels)
         answers: list[tuple[IntArray, IntArray | None]] = []
@@ -239,7 +244,7 @@ class Packed:
 
     def _need(self, matrices: int) -> int:
         """Bytes of scratch for the longest sentence on every thread; charts double the count."""
-        side = int(self.n_words.max(initial=0)) + 1
+        side = self.longest + 1
         charts = 2 if self.trees == "projective" else 1
         return side * side * 8 * matrices * charts * min(self.threads, max(len(self), 1))
 
@@ -250,7 +255,7 @@ class Packed:
 
     def _too_large(self, need: int) -> TooLargeError:
         return TooLargeError(
-            f"a sentence of {int(self.n_words.max())} words needs about {need / 1e9:.1f} GB of "
+            f"a sentence of {self.longest} words needs about {need / 1e9:.1f} GB of "
             f"working memory, and this machine has {_physical_memory() / 1e9:.1f} GB"
         )
 
@@ -263,6 +268,7 @@ def _check_room(cells: int) -> None:
         )
 
 
+@cache
 def _physical_memory() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -312,18 +318,20 @@ def pack_stack(
 ) -> tuple[Packed, dict[int, ArboraError]]:
     """The same for sentences of one length, (sentences, n+1, n+1) or with labels."""
     _check_room(stack.size)
-    with np.errstate(over="ignore"):
-        source = np.ascontiguousarray(stack, dtype=np.float64).reshape(-1)
+    if stack.dtype != np.float64:
+        with np.errstate(over="ignore"):
+            stack = stack.astype(np.float64)
+    source = np.ascontiguousarray(stack).reshape(-1)
     n_words = np.full(len(stack), stack.shape[1] - 1, dtype=np.int64)
     n_labels = stack.shape[3] if stack.ndim == 4 else None
     packed = Packed(_room(source.size), n_words, n_labels, trees, root, threads)
     return packed, packed.check(source)
 
 
-def _explain(report: tuple[int, ...], shape: tuple[int, ...], trees: TreeClass) -> ArboraError:
+def _explain(report: tuple[int, ...], scores: FloatArray, trees: TreeClass) -> ArboraError:
     cell, head, modifier, label, problem, word = report
     if cell:
-        index = [head, modifier] if len(shape) == 2 else [head, modifier, label]
+        index = [head, modifier] if scores.ndim == 2 else [head, modifier, label]
         what, advice = {
             1: ("NaN", "replace it by a number"),
             2: ("+inf", "scores must be finite, or -inf to forbid an arc"),
@@ -345,5 +353,7 @@ def _explain(report: tuple[int, ...], shape: tuple[int, ...], trees: TreeClass) 
         6: "every tree over the allowed arcs has crossing arcs: allow more arcs "
         "or use SpanningTrees",
     }[problem]
+    if np.isneginf(scores[0]).all():
+        text += " (all of scores[0] is -inf: scores are indexed [head, modifier], transposed?)"
     named = word if problem in (1, 2, 4, 5) else None
     return NoTreeError(f"there is no {kind}: {text}", named)

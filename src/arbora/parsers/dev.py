@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.data import Block, Sentence
+from arbora.data import Block
+from arbora.data.conllu import sentences_of
 from arbora.evaluation.rules import rule_for
 from arbora.features import Encoded
 from arbora.parsers.decoding import BlockDecoder
@@ -22,7 +23,8 @@ class DevSet:
         self, block: Block, model: Model, sentences: NDArray[np.int64] | None = None
     ) -> None:
         places = np.arange(len(block)) if sentences is None else sentences
-        chosen = [Sentence(block, int(i)) for i in places]
+        everything = list(sentences_of(block))
+        chosen = [everything[i] for i in places.tolist()]
         rule = rule_for(None, chosen[0].format)
         self.rule = rule.name
         self.encoded = Encoded(block, model.features, model.word_clusters, places)

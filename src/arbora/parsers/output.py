@@ -59,7 +59,7 @@ class ParsedSentence(Sentence):
         label_probabilities: FloatArray,
         log_prob: float | None,
     ) -> None:
-        super().__init__(block, index)
+        super().__init__(block, index, block.heads_of(index))
         self.arc_probabilities = arc_probabilities
         self.label_probabilities = label_probabilities
         self.log_prob = log_prob

@@ -117,7 +117,7 @@ class Mira:
 
 
 def hildreth(products: FloatArray, violations: FloatArray, largest: float) -> FloatArray:
-    """Maximises violations·a - a·products·a / 2 over 0 <= a <= largest, coordinate by coordinate."""
+    """Maximises violations·a - a·products·a / 2 over 0 <= a <= largest, by coordinates."""
     steps = np.zeros(len(violations))
     gradient = violations.astype(np.float64).copy()
     for _ in range(100):

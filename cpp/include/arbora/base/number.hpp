@@ -181,10 +181,15 @@ template <class T>
 class Matrix {
  public:
   Matrix() = default;
-  static Matrix carve(Workspace& workspace, Index rows, Index columns, T fill) {
+  // Uninitialised.
+  static Matrix carve(Workspace& workspace, Index rows, Index columns) {
     Matrix result;
     result.stride_ = whole_steps<T>(columns) + Row<T>::width;
     result.first_ = Row<T>::carve(workspace, rows * result.stride_);
+    return result;
+  }
+  static Matrix carve(Workspace& workspace, Index rows, Index columns, T fill) {
+    const Matrix result = carve(workspace, rows, columns);
     for (Index i = 0; i < rows * result.stride_; i += Row<T>::width) {
       result.first_.store(i, spread(fill));
     }

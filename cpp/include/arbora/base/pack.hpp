@@ -28,10 +28,6 @@ ARBORA_INLINE Pack where_below(Pack x, Pack bound, Pack then, Pack otherwise) {
 ARBORA_INLINE Pack where_better(Pack a, Pack b, Pack c, Pack d, Pack then, Pack otherwise) {
   return ((a > b) | ((a == b) & (c < d))) ? then : otherwise;
 }
-// One more in every lane where a equals b and is not forbidden.
-ARBORA_INLINE Pack count_ties(Pack count, Pack a, Pack b) {
-  return ((a == b) & (a > splat(kForbidden))) ? count + splat(1.0) : count;
-}
 ARBORA_INLINE Pack power_of_two(Pack shifted_exponent) {
   PackBits bits;
   std::memcpy(&bits, &shifted_exponent, sizeof bits);
@@ -73,10 +69,6 @@ ARBORA_INLINE Pack where_better(Pack a, Pack b, Pack c, Pack d, Pack then, Pack 
     const bool better = a.x[i] > b.x[i] || (a.x[i] == b.x[i] && c.x[i] < d.x[i]);
     return better ? then.x[i] : otherwise.x[i];
   });
-}
-ARBORA_INLINE Pack count_ties(Pack count, Pack a, Pack b) {
-  return lanewise(
-      [&](int i) { return count.x[i] + (a.x[i] == b.x[i] && a.x[i] > kForbidden ? 1.0 : 0.0); });
 }
 ARBORA_INLINE Pack power_of_two(Pack shifted_exponent) {
   return lanewise([&](int i) {

@@ -36,6 +36,9 @@ struct NewColumns {
 std::string render(const Block& block, std::span<const std::int64_t> sentences,
                    const NewColumns& columns);
 
+// The same with nothing changed, for the sentences first, ..., last - 1.
+std::string copy(const Block& block, std::int64_t first, std::int64_t last);
+
 // What must follow a text before another sentence can be written.
 std::string_view missing_separator(std::string_view text);
 

@@ -54,7 +54,7 @@ std::vector<std::vector<RankedTree>> batch_kbest(const Batch& batch, Index k);
 void batch_sample(const Batch& batch, std::uint64_t seed, std::span<const std::int64_t> sentences,
                   Index count, std::int32_t* heads, std::int32_t* labels);
 
-// Like the scores; needs n_labels = 1.
+// Like the scores, 0 in column 0 and on the diagonal; needs n_labels = 1.
 void batch_margins(const Batch& batch, double* margins);
 
 }  // namespace arbora

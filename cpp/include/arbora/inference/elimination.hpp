@@ -31,7 +31,7 @@ struct Elimination {
   static Elimination carve(Workspace& workspace, Index n_words, Root root) {
     const Index side = n_words + 1;
     return {n_words, root, Matrix<T>::carve(workspace, side, side, Number<T>::zero()),
-            Matrix<T>::carve(workspace, side, side, Number<T>::zero()),
+            Matrix<T>::carve(workspace, side, side),
             Row<T>::carve(workspace, side + Row<T>::width)};
   }
 };
@@ -181,9 +181,10 @@ inline ExactSum log_of_sum(const Elimination<double>& tape) {
     all.times(s);
     if (!(s >= 1.0)) small.times(s);
   }
-  const bool trusted = small.log() > -650.0 && std::isfinite(all.log());
+  const double log_z = all.log();
+  const bool trusted = small.log() > -650.0 && std::isfinite(log_z);
   ExactSum sum;
-  sum.add(trusted ? all.log() : std::nan(""));
+  sum.add(trusted ? log_z : std::nan(""));
   return sum;
 }
 
