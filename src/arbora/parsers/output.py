@@ -55,11 +55,12 @@ class ParsedSentence(Sentence):
         self,
         block: Block,
         index: int,
+        heads: IntArray,
         arc_probabilities: FloatArray,
         label_probabilities: FloatArray,
         log_prob: float | None,
     ) -> None:
-        super().__init__(block, index, block.heads_of(index))
+        super().__init__(block, index, heads)
         self.arc_probabilities = arc_probabilities
         self.label_probabilities = label_probabilities
         self.log_prob = log_prob
@@ -72,7 +73,8 @@ class ParsedSentence(Sentence):
 
 
 def _parsed_sentence(text: bytes, file_format: Any, *figures: Any) -> ParsedSentence:
-    return ParsedSentence(block_from_bytes(text, file_format), 0, *figures)
+    block = block_from_bytes(text, file_format)
+    return ParsedSentence(block, 0, block.heads, *figures)
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class ParsedBlock:
         for i in range(len(block)):
             end = start + block.words(i)
             yield ParsedSentence(
-                block, i, figures.arc_probabilities[start:end],
+                block, i, block.heads[start:end], figures.arc_probabilities[start:end],
                 figures.label_probabilities[start:end],
                 float(figures.log_probs[i]) if len(figures.log_probs) else None,
             )  # fmt: skip
