@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from arbora.scoring import ArcScorer, LabelScorer
 from arbora.training.labeller import softmax
 from arbora.types import FloatArray, IntArray, TreeClass
 
-__all__ = ["BlockDecoder", "Decoded"]
+__all__ = ["BlockDecoder", "Decoded", "pieces"]
 
 _CELLS_AT_ONCE = 1 << 20  # bounds the memory of a call, whatever the number of sentences
 
@@ -36,6 +36,15 @@ class Decoded:
     arc_probabilities: FloatArray
     label_probabilities: FloatArray
     log_probs: FloatArray
+
+    @classmethod
+    def joined(cls, parts: Sequence[Decoded]) -> Decoded:
+        """One after the other."""
+        if not parts:
+            nothing, none = np.empty(0), np.empty(0, dtype=np.int32)
+            return cls(none, none, nothing, nothing, nothing)
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 class BlockDecoder:
@@ -59,15 +68,9 @@ class BlockDecoder:
         """The trees of all sentences."""
         parts = [
             self._decode(encoded, sentences, probabilities)
-            for sentences in _pieces(encoded.n_words)
+            for sentences in pieces(encoded.n_words)
         ]
-        if not parts:
-            nothing = np.empty(0)
-            none = np.empty(0, dtype=np.int32)
-            return Decoded(none, none, nothing, nothing, nothing)
-        return Decoded(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS)
-        )
+        return Decoded.joined(parts)
 
     def distribution(
         self, encoded: Encoded, sentences: NDArray[np.int64], temperature: float = 1.0
@@ -125,15 +128,22 @@ class BlockDecoder:
         heads: IntArray,
         labels: IntArray,
         label_given_arc: FloatArray | None,
+        counts: NDArray[np.int64] | None = None,
     ) -> Decoded:
-        """Given trees with their probabilities under the model at its temperature."""
+        """Given trees with their probabilities under the model at its temperature.
+
+        `counts` says how many trees each sentence has, one after the other; by default one.
+        """
         trees = self.distribution(encoded, sentences, self.model.temperature)
         sums = trees.sums(marginals=True)
-        layout = Layout(trees.n_words)
+        layout = Layout(trees.n_words, counts)
         cells = layout.arcs(heads)
+        log_partition = sums.log_partition
+        if counts is not None:
+            log_partition = np.repeat(log_partition, counts)
         if trees.n_labels is None:
             arcs = sums.marginals[cells]
-            log_probs = layout.per_sentence(trees.flat[cells]) - sums.log_partition
+            log_probs = layout.per_sentence(trees.flat[cells]) - log_partition
             given_arc = label_given_arc if label_given_arc is not None else np.ones(len(heads))
             if label_given_arc is not None:
                 log_probs = log_probs + layout.per_sentence(np.log(np.maximum(given_arc, 1e-300)))
@@ -141,15 +151,12 @@ class BlockDecoder:
             labelled = cells * trees.n_labels + labels
             arcs = sums.marginals.reshape(-1, trees.n_labels)[cells].sum(axis=1)
             given_arc = sums.marginals[labelled] / np.maximum(arcs, 1e-300)
-            log_probs = layout.per_sentence(trees.flat[labelled]) - sums.log_partition
+            log_probs = layout.per_sentence(trees.flat[labelled]) - log_partition
         return Decoded(heads, labels, np.minimum(arcs, 1.0), np.minimum(given_arc, 1.0), log_probs)
 
 
-_FIELDS = ("heads", "labels", "arc_probabilities", "label_probabilities", "log_probs")
-
-
-def _pieces(n_words: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Runs of sentences of bounded size."""
+def pieces(n_words: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Runs of sentences whose scores take a bounded amount of memory."""
     cells = np.cumsum((n_words + 1) ** 2)
     start = 0
     while start < len(n_words):

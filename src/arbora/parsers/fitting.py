@@ -86,9 +86,9 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
     if fit.resume and checkpoint is not None:
         history, best = checkpoint.read(trainers)
 
-    def evaluate(parameters: dict[str, NDArray[np.float32]]) -> DevScores:
+    def evaluate(parameters: dict[str, NDArray[np.float32]]) -> DevScores | None:
         if dev_set is None:
-            return DevScores(float(len(history.passes)) if history else 0.0)
+            return None
         return dev_set.score(BlockDecoder(_with_weights(model, parameters), fit.threads))
 
     def after_pass(done: History, parameters: dict[str, NDArray[np.float32]]) -> None:

@@ -24,9 +24,9 @@ from arbora.features import FeatureSettings, WordClusters
 from arbora.parsers.model import Model
 from arbora.parsers.settings import ParserSettings
 
-__all__ = ["from_bytes", "read_model", "to_bytes", "write_model"]
+__all__ = ["FORMAT_VERSION", "from_bytes", "read_model", "to_bytes", "write_model"]
 
-_VERSION = 1
+FORMAT_VERSION = 1
 _KEY = "arbora"  # of the metadata
 Tensors = dict[str, NDArray[Any]]
 
@@ -60,7 +60,7 @@ def to_bytes(model: Model) -> bytes:
         ]
         tensors["word_clusters"] = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     description = {
-        "version": _VERSION,
+        "version": FORMAT_VERSION,
         "settings": model.settings.to_dict(),
         "features": asdict(model.features),
         "labels": list(model.labels),
@@ -86,9 +86,9 @@ def from_bytes(data: bytes) -> Model:
     try:
         description = json.loads(text)
         version = description["version"]
-        if version > _VERSION:
+        if version > FORMAT_VERSION:
             raise ModelError(
-                f"the model has format {version} and this Arbora reads up to {_VERSION}: update it."
+                f"the model has format {version} and this Arbora reads up to {FORMAT_VERSION}: update it."
             )
         return _build(description, tensors)
     except (KeyError, TypeError, IndexError, AttributeError, json.JSONDecodeError) as problem:

@@ -29,11 +29,11 @@ class DevScores:
 
 @dataclass(frozen=True)
 class PassRecord:
-    """What one pass did."""
+    """What one pass did; scores are None without dev."""
 
     number: int
     loss: float
-    uas: float
+    uas: float | None
     las: float | None
     seconds: float
     figures: dict[str, float] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class LoopSettings:
 
 
 Parameters = dict[str, NDArray[np.float32]]  # of every trainer, as they would be saved
-Evaluate = Callable[[Parameters], DevScores]
+Evaluate = Callable[[Parameters], DevScores | None]  # None without dev
 # Called after each pass, for a checkpoint.
 AfterPass = Callable[[History, Parameters], None]
 
@@ -115,13 +115,16 @@ def run_loop(
         record = PassRecord(
             number,
             report.loss,
-            scores.uas,
-            scores.las,
+            None if scores is None else scores.uas,
+            None if scores is None else scores.las,
             time.perf_counter() - started,
             report.figures,
         )
         history.passes.append(record)
-        is_best = history.best == 0 or scores.deciding > _deciding(history.passes[history.best - 1])
+        # Without dev the last pass is taken for the best.
+        is_best = (
+            history.best == 0 or scores is None or scores.deciding > _deciding(history.passes[history.best - 1])
+        )
         if is_best:
             history.best, best = number, parameters
         if observer is not None:
@@ -137,4 +140,4 @@ def _is_over(history: History, settings: LoopSettings) -> bool:
 
 
 def _deciding(record: PassRecord) -> float:
-    return DevScores(record.uas, record.las).deciding
+    return DevScores(record.uas or 0.0, record.las).deciding
