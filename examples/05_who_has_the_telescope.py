@@ -1,6 +1,6 @@
-"""Arbora at work on one sentence: run it with `make demo`.
+"""A distribution over trees, from scores written by hand.
 
-The scores are written by hand: who sees through the telescope, and who carries it?
+Who sees through the telescope, and who carries it?
 """
 
 from __future__ import annotations
