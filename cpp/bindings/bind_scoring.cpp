@@ -125,8 +125,9 @@ using Row = std::tuple<std::string_view, std::vector<std::string>, unsigned, dou
 
 template <class Weight>
 std::vector<Row> explain(const LinearModel& model, Input<Weight> weights,
-                         const arbora::data::Block& block, Index sentence, const FeatureSet& features,
-                         const arbora::features::Clusters* clusters, Index head, Index modifier) {
+                         const arbora::data::Block& block, Index sentence,
+                         const FeatureSet& features, const arbora::features::Clusters* clusters,
+                         Index head, Index modifier) {
   check(weights.size() == model.weights(), "weights");
   if (sentence < 0 || sentence >= block.sentences()) throw nb::index_error("no such sentence");
   const Index n = block.words(sentence);
@@ -135,8 +136,8 @@ std::vector<Row> explain(const LinearModel& model, Input<Weight> weights,
   }
   const arbora::features::NamedSentence named(block, sentence, features.columns, clusters);
   std::vector<Row> rows;
-  for (auto& entry : arbora::scoring::explain_arc(model.arcs, weights.data(), named.view(), head,
-                                                  modifier)) {
+  for (auto& entry :
+       arbora::scoring::explain_arc(model.arcs, weights.data(), named.view(), head, modifier)) {
     rows.emplace_back(entry.name, std::move(entry.atoms), entry.variant, entry.value);
   }
   return rows;

@@ -27,7 +27,8 @@ struct Record {
     const std::uint64_t slot = key_of(name, atoms...) >> static_cast<unsigned>(64 - bits);
     for (const unsigned twin : {features::kAnyVariant, variant}) {
       const double weight = static_cast<double>(weights[slot ^ twin]);
-      entries.push_back({name.name, {text_of(atoms)...}, twin, static_cast<double>(value) * weight});
+      entries.push_back(
+          {name.name, {text_of(atoms)...}, twin, static_cast<double>(value) * weight});
     }
   }
 };

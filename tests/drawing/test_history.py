@@ -18,10 +18,13 @@ PASSES = [
 
 
 def values(figure):
+    """The curves by the titles of their panels."""
     return {
-        axes.get_title(): [line.get_ydata().tolist() for line in axes.lines if len(line.get_xdata()) == 3]
+        axes.get_title(): [
+            line.get_ydata().tolist() for line in axes.lines if len(line.get_xdata()) == 3
+        ]
         for axes in figure.axes
-    }  # fmt: skip
+    }
 
 
 def test_draw_history(tmp_path):

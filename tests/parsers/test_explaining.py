@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,7 @@ def test_contributions_sum_to_the_difference(sentences, options):
         scores = scores.reshape(n + 1, n + 1)
         for word in range(1, n + 1):
             heads = [h for h in range(n + 1) if h != word and np.isfinite(scores[h, word])]
-            for head, against in zip(heads, heads[1:], strict=False):
+            for head, against in pairwise(heads):
                 answer = parser.explain(sentence, word, head, against)
                 total = math.fsum(one.value for one in answer.contributions)
                 assert total == pytest.approx(answer.difference, abs=1e-6)
@@ -60,7 +61,7 @@ def test_contributions_sum_to_the_difference(sentences, options):
 
 
 def test_what_is_explained_by_default(sentences):
-    parser = trained()
+    parser = trained(arc_filter=False)
     sentence = sentences[1]
     parsed = parser.parse([sentence])[0]
     answer = parser.explain(sentence, 4)
@@ -77,6 +78,12 @@ def test_what_is_explained_by_default(sentences):
     assert {one.template for one in answer.contributions} >= {"hw", "hp mp"}
     of_words = [one for one in answer.contributions if one.template == "hw mw"]
     assert of_words[0].atoms[1] == sentence.forms[3]
+
+
+def test_a_filtered_arc(sentences):
+    parser = trained()
+    with pytest.raises(arbora.ArgumentError, match="does not consider head 1 for word 4"):
+        parser.explain(sentences[1], 4, 1)
 
 
 def test_arcs_that_have_no_score_of_their_own(sentences):

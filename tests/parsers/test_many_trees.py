@@ -47,9 +47,7 @@ def test_kbest(parser, sentences):
 
 
 def test_arc_probabilities_are_marginals(parser, sentences):
-    for one, sentence in zip(
-        parser.parse(sentences, samples=1, seed=3), sentences, strict=True
-    ):
+    for one, sentence in zip(parser.parse(sentences, samples=1, seed=3), sentences, strict=True):
         marginals = parser.distribution(sentence).marginals
         if marginals.ndim == 3:
             marginals = marginals.sum(axis=2)

@@ -65,9 +65,7 @@ class Bar:
 
 
 @contextmanager
-def byte_progress(
-    description: str, total: int | None, *, quiet: bool = False
-) -> Iterator[Bar]:
+def byte_progress(description: str, total: int | None, *, quiet: bool = False) -> Iterator[Bar]:
     """By bytes, with speed and time left; `total=None` (a pipe) shows what was read so far."""
     with nullcontext() if quiet else _progress("bytes") as progress:
         yield Bar(progress, description, total)

@@ -58,7 +58,8 @@ OPTIONS = [
     ),
     Option(
         "root", Literal["auto", "single", "multi"], TREES,
-        "One word under the root or several; auto (the default) looks at the training data.",
+        "One word under the root (single) or several (multi); auto (the default) looks at the "
+        "training data.",
         "ROOT",
     ),
     Option(

@@ -97,7 +97,7 @@ def train(
     if as_json:
         write_json({"model": path, "bytes": Path(path).stat().st_size, **parser.model.card})
     elif not quiet:
-        _summarise(parser, train, dev, path)
+        _summarise(parser, dev, path)
 
 
 def model_path(train: str) -> str:
@@ -143,15 +143,15 @@ def _tell_how_to_resume(path: str) -> None:
     checkpoint = Path(f"{path}.checkpoint")
     if checkpoint.exists():
         typer.echo(
-            f"arbora: interrupted; {checkpoint} holds the last complete pass: repeat the command "
-            "with --resume to go on.",
+            f"arbora: interrupted; {checkpoint} holds what was learnt: repeat the command with "
+            "--resume to go on.",
             err=True,
         )
     else:
         typer.echo("arbora: interrupted before the first pass was complete.", err=True)
 
 
-def _summarise(parser: Parser, train: str, dev: str | None, path: str) -> None:
+def _summarise(parser: Parser, dev: str | None, path: str) -> None:
     console = report_console()
     model = parser.model
     card = model.card
@@ -172,9 +172,7 @@ def _summarise(parser: Parser, train: str, dev: str | None, path: str) -> None:
         scores = card["dev"]
         held_out = "" if dev else ", on every tenth sentence, held out of training"
         las = "" if scores["las"] is None else f", LAS {figure(scores['las'])}"
-        lines.append(
-            ("dev", f"UAS {figure(scores['uas'])}{las} (rule {scores['rule']}{held_out})")
-        )
+        lines.append(("dev", f"UAS {figure(scores['uas'])}{las} (rule {scores['rule']}{held_out})"))
         lines.append(("best pass", f"{card['best_pass']} of {card['passes']}"))
     lines.append(("model", f"{path} ({size_text(Path(path).stat().st_size)})"))
     for name, text in lines:
@@ -191,4 +189,6 @@ def describe_learner(parser: Parser) -> str:
         learner += f" by {settings.optimizer}"
     elif learner == "mira":
         learner += f", {settings.mira}"
-    return f"{learner}, {settings.trees} trees, {settings.features} features, {settings.labels} labels"
+    return (
+        f"{learner}, {settings.trees} trees, {settings.features} features, {settings.labels} labels"
+    )

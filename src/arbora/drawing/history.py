@@ -78,7 +78,9 @@ def draw_history(history: Course, path: str | os.PathLike[str] | None = None) ->
 
 def _draw_scores(axes: Axes, passes: list[Pass], best: int) -> None:
     numbers = [one.number for one in passes]
-    axes.plot(numbers, [one.uas or 0.0 for one in passes], "o-", color=BLUE, markersize=4, label="UAS")
+    axes.plot(
+        numbers, [one.uas or 0.0 for one in passes], "o-", color=BLUE, markersize=4, label="UAS"
+    )
     labelled = [one.las for one in passes if one.las is not None]
     if labelled:
         axes.plot(numbers[-len(labelled) :], labelled, "s-", color=RED, markersize=4, label="LAS")
@@ -89,7 +91,7 @@ def _draw_scores(axes: Axes, passes: list[Pass], best: int) -> None:
 
 def _label(axes: Axes, title: str) -> None:
     axes.set(xlabel="pass", title=title)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.locator_params(axis="x", integer=True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -98,9 +100,7 @@ def check_drawing(path: str | os.PathLike[str]) -> None:
     kinds = _new_figure(1).canvas.get_supported_filetypes()
     ending = Path(path).suffix.removeprefix(".")
     if ending.lower() not in kinds:
-        raise ArgumentError(
-            f"{os.fspath(path)}: a drawing ends in .png, .svg or .pdf, not in {ending or 'nothing'}."
-        )
+        raise ArgumentError(f"{os.fspath(path)}: a drawing's name ends in .png, .svg or .pdf.")
 
 
 def _new_figure(panels: int) -> Figure:

@@ -67,8 +67,7 @@ class BlockDecoder:
     def __call__(self, encoded: Encoded, probabilities: bool = False) -> Decoded:
         """The trees of all sentences."""
         parts = [
-            self._decode(encoded, sentences, probabilities)
-            for sentences in pieces(encoded.n_words)
+            self._decode(encoded, sentences, probabilities) for sentences in pieces(encoded.n_words)
         ]
         return Decoded.joined(parts)
 

@@ -88,7 +88,8 @@ def from_bytes(data: bytes) -> Model:
         version = description["version"]
         if version > FORMAT_VERSION:
             raise ModelError(
-                f"the model has format {version} and this Arbora reads up to {FORMAT_VERSION}: update it."
+                f"the model has format {version} and this Arbora reads up to {FORMAT_VERSION}: "
+                "update it."
             )
         return _build(description, tensors)
     except (KeyError, TypeError, IndexError, AttributeError, json.JSONDecodeError) as problem:

@@ -80,7 +80,8 @@ def tune(
     """
     known = ParserSettings.__dataclass_fields__
     fixed = {name: options.pop(name) for name in tuple(options) if name in known}
-    chosen = default_grid(ParserSettings(**fixed)) if grid is None else dict(grid)
+    chosen: dict[str, Sequence[Any]]
+    chosen = {**default_grid(ParserSettings(**fixed))} if grid is None else dict(grid)
     points = _points(chosen, fixed)
     reading = {name: options.pop(name) for name in _READING if name in options}
     train = _sentences(train, reading)
@@ -111,9 +112,7 @@ def _points(grid: dict[str, Sequence[Any]], fixed: dict[str, Any]) -> list[dict[
             raise ArgumentError(f"a parser has no option {name!r} to try values of.")
         if isinstance(values, str) or not len(values):
             raise ArgumentError(f"the grid has a list of values for {name}, not {values!r}.")
-    points = [
-        dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())
-    ]
+    points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     for point in points:
         ParserSettings(**(fixed | point))
     return points
@@ -133,6 +132,4 @@ def _trial(point: dict[str, Any], parser: Parser, seconds: float) -> Trial:
             "there is nothing to compare the settings on: give dev sentences, or more to train on."
         )
     scores = card["dev"]
-    return Trial(
-        point, scores["uas"], scores["las"], card["best_pass"], card["passes"], seconds
-    )
+    return Trial(point, scores["uas"], scores["las"], card["best_pass"], card["passes"], seconds)

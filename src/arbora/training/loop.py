@@ -123,7 +123,9 @@ def run_loop(
         history.passes.append(record)
         # Without dev the last pass is taken for the best.
         is_best = (
-            history.best == 0 or scores is None or scores.deciding > _deciding(history.passes[history.best - 1])
+            history.best == 0
+            or scores is None
+            or scores.deciding > _deciding(history.passes[history.best - 1])
         )
         if is_best:
             history.best, best = number, parameters
