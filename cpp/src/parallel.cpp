@@ -119,6 +119,7 @@ class Helpers {
 }  // namespace
 
 void for_each_sentence(Index count, int threads, double work, const SentenceJob& job) {
+  if (count == 0) return;
   const double worthwhile = std::max(1.0, work / kWorkPerThread);
   const auto workers = static_cast<int>(
       std::min({static_cast<double>(threads), static_cast<double>(count), worthwhile}));

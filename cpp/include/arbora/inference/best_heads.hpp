@@ -61,11 +61,16 @@ ARBORA_INLINE void best_heads_of(ArcScores scores, Index first_head, Index colum
     }
   };
   each(first_head, column, offer_left);
-  each(std::max(first_head, column), column + width, [&](int i, Pack score, Pack h) {
-    const Pack words = positions(column + i * kPackWidth), none = splat(kForbidden);
-    offer_left(i, where_below(h, words, score, none), h);
-    offer_right(i, where_below(words, h, score, none), h);
-  });
+  for (int on_diagonal = 0; on_diagonal < packs; ++on_diagonal) {
+    const Index start = column + on_diagonal * kPackWidth;
+    each(std::max(first_head, start), start + kPackWidth, [&](int i, Pack score, Pack h) {
+      if (i > on_diagonal) return offer_left(i, score, h);
+      if (i < on_diagonal) return offer_right(i, score, h);
+      const Pack words = positions(start), none = splat(kForbidden);
+      offer_left(i, where_below(h, words, score, none), h);
+      offer_right(i, where_below(words, h, score, none), h);
+    });
+  }
   each(column + width, scores.side(), offer_right);
   for (int i = 0; i < packs; ++i) {
     const Index at = column + i * kPackWidth;
