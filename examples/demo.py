@@ -1,0 +1,131 @@
+"""A parser in a minute: run it with `make demo`.
+
+Trains on the small treebank beside this file, says how good the parser is on sentences it has not
+seen and where it is unsure, and lets one answer of a person change a tree.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from textwrap import shorten
+
+import numpy as np
+
+from arbora import Parser, Sentence, evaluate, read_conllu
+from arbora.drawing import make_printable, tree_text
+
+TREEBANK = Path(__file__).parent / "treebank"
+PHRASES = {"nmod", "obl", "conj"}  # labels of what is hard to attach
+
+
+class Lines:
+    """Watches the training: one line for each pass."""
+
+    def begin(self, sentences: int, passes: int) -> None:
+        print(f"  {sentences} sentences, at most {passes} passes")
+
+    def tick(self, sentences: int) -> None:
+        pass
+
+    def end_pass(self, record, is_best: bool) -> None:
+        mark = "  best so far" if is_best else ""
+        print(
+            f"  pass {record.number:2}   loss {record.loss:8.5f}   "
+            f"dev UAS {record.uas:.2f}  LAS {record.las:.2f}   {record.seconds:.1f} s{mark}",
+            flush=True,
+        )
+
+
+def name(sentence: Sentence, word: int) -> str:
+    return "ROOT" if word == 0 else sentence.forms[word - 1]
+
+
+def train() -> Parser:
+    print("\nLearning from examples/treebank/train.conllu\n")
+    started = time.perf_counter()
+    parser = Parser().fit(TREEBANK / "train.conllu", TREEBANK / "dev.conllu", observer=Lines())
+    print(f"\n  {time.perf_counter() - started:.1f} s; pass {parser.history.best} is kept")
+    return parser
+
+
+def show_accuracy(parser: Parser, sentences: list[Sentence]) -> list:
+    parsed = parser.parse(sentences)
+    scores = evaluate(sentences, parsed)
+    print(f"\nOn {scores.sentences} sentences that it has never seen ({scores.tokens} words)\n")
+    print(f"  UAS {scores.uas:.2f} % right heads, LAS {scores.las:.2f} % right heads and labels")
+    print(f"  {scores.complete:.0f} % of the sentences without a mistake")
+    return parsed
+
+
+def show_least_certain(sentences: list[Sentence], parsed: list) -> None:
+    print("\nThe arcs it is least certain of\n")
+    arcs = [
+        (probability, place, word)
+        for place, sentence in enumerate(parsed)
+        for word, probability in enumerate(sentence.arc_probabilities, start=1)
+    ]
+    for probability, place, word in sorted(arcs)[:8]:
+        tree, gold = parsed[place], sentences[place].heads[word - 1]
+        verdict = "right" if tree.heads[word - 1] == gold else f"wrong: {name(tree, gold)}"
+        arc = f"{name(tree, word)} <- {name(tree, tree.heads[word - 1])}"
+        print(f"  {probability:4.0%}  {arc:24} {verdict:16} {shorten(tree.text, 70)}")
+
+
+def most_telling_answer(parser: Parser, sentences: list[Sentence], parsed: list) -> tuple[int, int]:
+    """A sentence, not too long to draw, and the phrase in it whose right head mends the most."""
+    best = (0, 0, 0)
+    for place, (sentence, tree) in enumerate(zip(sentences, parsed, strict=True)):
+        if len(sentence) > 12:
+            continue
+        for word in np.flatnonzero(tree.heads != sentence.heads) + 1:
+            arc = (int(sentence.heads[word - 1]), int(word))
+            trees = parser.distribution(sentence)
+            if sentence.labels[word - 1] not in PHRASES or trees.marginals[arc] < 0.01:
+                continue
+            mended = trees.constrain(required=[arc]).mbr().heads
+            right = int((mended == sentence.heads).sum() - (tree.heads == sentence.heads).sum())
+            best = max(best, (right, place, int(word)))
+    return best[1], best[2]
+
+
+def draw(sentence: Sentence, heads: np.ndarray, marginals: np.ndarray) -> None:
+    probabilities = marginals[heads, np.arange(1, len(heads) + 1)]
+    print(tree_text(sentence.forms, heads, [f"{p:.0%}" for p in probabilities]))
+
+
+def ask_a_person(parser: Parser, sentence: Sentence, word: int) -> None:
+    trees = parser.distribution(sentence)
+    before = trees.mbr().heads
+    print(f"\n{sentence.text}\n\nThe tree, with the probability of each arc\n")
+    draw(sentence, before, trees.marginals)
+    head = int(sentence.heads[word - 1])
+    told = trees.constrain(required=[(head, word)])
+    after = told.mbr().heads
+    print(
+        f"\nA person says: {name(sentence, word)} belongs to {name(sentence, head)} "
+        f"(it had {trees.marginals[head, word]:.0%}). The rest is parsed again around it\n"
+    )
+    draw(sentence, after, told.marginals)
+    changes = [
+        f"{name(sentence, w)} <- {name(sentence, after[w - 1])}"
+        for w in np.flatnonzero(before != after) + 1
+    ]
+    right = [int((heads == sentence.heads).sum()) for heads in (before, after)]
+    print(f"\n  changed: {', '.join(changes)}")
+    print(f"  right heads: {right[0]}, now {right[1]} of {len(sentence)}\n")
+
+
+def main() -> None:
+    make_printable(sys.stdout)
+    parser = train()
+    sentences = list(read_conllu(TREEBANK / "test.conllu"))
+    parsed = show_accuracy(parser, sentences)
+    show_least_certain(sentences, parsed)
+    place, word = most_telling_answer(parser, sentences, parsed)
+    ask_a_person(parser, sentences[place], word)
+
+
+if __name__ == "__main__":
+    main()
