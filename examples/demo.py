@@ -17,7 +17,7 @@ from arbora import Parser, Sentence, evaluate, read_conllu
 from arbora.drawing import make_printable, tree_text
 
 TREEBANK = Path(__file__).parent / "treebank"
-PHRASES = {"nmod", "obl", "conj"}  # labels of what is hard to attach
+PHRASES = {"nmod", "obl", "conj", "advcl"}  # labels of what is hard to attach
 
 
 class Lines:

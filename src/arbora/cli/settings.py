@@ -68,7 +68,8 @@ OPTIONS = [
     ),
     Option(
         "decode_trees", Literal["auto", "nonprojective", "projective"], TREES,
-        "The class to choose from; auto lets dev decide.", "CLASS",
+        "The class to choose from: nonprojective, projective, or auto, which lets dev decide.",
+        "CLASS",
     ),
     Option("order", Literal["first"], TREES, "Parts of trees that are scored: first.", "ORDER"),
     Option(
