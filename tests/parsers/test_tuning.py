@@ -16,12 +16,13 @@ SMALL = {"bits": 14, "label_bits": 6, "passes": 2, "threads": 1}
 
 
 def test_the_best_is_kept():
-    told = []
+    told, results = [], []
     answer = tune(
         TRAIN, DEV, {"l2": [1e6, 0.1], "batch_size": [16]},
-        on_trial=lambda *what: told.append(what), **SMALL,
+        on_trial=lambda *what: told.append(what), on_result=results.append, **SMALL,
     )  # fmt: skip
-    assert [number for number, _, _ in told] == [1, 2]
+    assert told == [(1, 2), (2, 2)]
+    assert [trial.options["l2"] for trial in results] == [1e6, 0.1]
     assert [trial.options["l2"] for trial in answer.trials] == [0.1, 1e6]
     best = answer.trials[0]
     assert answer.parser.settings.l2 == 0.1

@@ -39,6 +39,12 @@ class Bar:
         if self._progress is not None:
             self._progress.update(self._task, total=total)
 
+    def restart(self) -> None:
+        """Begins again from nothing, for another piece of work of the same kind."""
+        self._figures.clear()
+        if self._progress is not None:
+            self._progress.reset(self._task)
+
     def advance(self, steps: float = 1) -> None:
         """So many more steps are done."""
         if self._progress is not None:

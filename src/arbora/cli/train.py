@@ -28,9 +28,11 @@ arbora train train.conllu --learner mira --passes 10 --plot training.png
 arbora train new.conllu --from english.arbora --model better.arbora"""
 
 MODEL_ENDING = ".arbora"
-# What a model cannot change when it goes on learning, for its weights depend on it.
-SHAPE = ("features", "labels", "clusters", "cluster_of", "bits", "label_bits")
-INHERITED = (*SHAPE, "learner", "optimizer", "trees", "mira", "largest_step", "k", "average")
+# What a model that goes on learning keeps unless it is told otherwise.
+INHERITED = (
+    "features", "labels", "clusters", "cluster_of", "bits", "label_bits",
+    "learner", "optimizer", "trees", "mira", "largest_step", "k", "average",
+)  # fmt: skip
 
 
 @take_settings
@@ -127,12 +129,6 @@ def save_plot(parser: Parser, path: str) -> None:
 def _going_on(start: Parser, given: dict[str, Any]) -> dict[str, Any]:
     """The settings of a model that is trained further: its own, but for what is asked for."""
     own = start.model.settings.to_dict()
-    for name in SHAPE:
-        if name in given and given[name] != own[name]:
-            raise ArgumentError(
-                f"the model that training starts from has {name.replace('_', '-')} {own[name]}, "
-                "which cannot be changed: leave the option out."
-            )
     kept = {name: own[name] for name in INHERITED}
     if given.get("learner", own["learner"]) != "loglinear":
         kept["optimizer"] = "adagrad"  # which the others do not have

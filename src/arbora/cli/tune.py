@@ -64,7 +64,8 @@ def tune(
     with step_progress("tuning", None, unit="sentences", quiet=quiet) as bar:
         watch = _Watch(bar, quiet)
         answer = search(
-            train, dev, values, threads=threads, on_trial=watch.begin_trial, observer=watch,
+            train, dev, values, threads=threads, on_trial=watch.begin_trial, on_result=watch.end_trial,
+            observer=watch,
             word_clusters=word_clusters, format=format, skip_bad=skip_bad, on_error=report_skipped,
             **settings,
         )  # fmt: skip
@@ -79,15 +80,24 @@ def tune(
 class _Watch(Watcher):
     """One line for each trial, not for each pass."""
 
+    _trial = ""
+
     def __init__(self, bar: Bar, quiet: bool) -> None:
         super().__init__(bar, lines=False)
         self._quiet = quiet
 
-    def begin_trial(self, number: int, count: int, options: dict[str, Any]) -> None:
-        self._bar.reached(0)
-        self._bar.show(trial=f"{number}/{count}")
+    def begin_trial(self, number: int, count: int) -> None:
+        self._trial = f"{number}/{count}"
+        self._bar.restart()
+        self._bar.show(trial=self._trial)
+
+    def end_trial(self, trial: Trial) -> None:
         if not self._quiet:
-            self._bar.write(f"trial {number}/{count}  {_point_text(options)}")
+            las = "" if trial.las is None else f"  LAS {figure(trial.las)}"
+            self._bar.write(
+                f"trial {self._trial}  {_point_text(trial.options)}  UAS {figure(trial.uas)}{las}  "
+                f"{trial.seconds:.1f} s"
+            )
 
 
 def _read_grid(items: list[str]) -> dict[str, list[Any]]:

@@ -89,6 +89,8 @@ class Parser:
         def block_of(source: TreebankSource) -> Block:
             return read_whole(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
 
+        if start is not None:
+            _check_same_shape(self.settings, start.model.settings)
         train_block = block_of(train)
         dev_block = None if dev is None else block_of(dev)
         if isinstance(word_clusters, str | os.PathLike):
@@ -190,6 +192,20 @@ class Parser:
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
     """A parser from a model file."""
     return Parser.from_model(read_model(path), threads)
+
+
+_SHAPE = ("features", "labels", "clusters", "cluster_of", "bits", "label_bits")
+
+
+def _check_same_shape(settings: ParserSettings, start: ParserSettings) -> None:
+    """Weights can go on being trained only as what they are."""
+    for name in _SHAPE:
+        own, other = getattr(settings, name), getattr(start, name)
+        if own != other:
+            raise ArgumentError(
+                f"the model that training starts from has {name}={other!r}, which cannot become "
+                f"{own!r}: leave it as it is."
+            )
 
 
 def _file_name(source: object) -> str | None:

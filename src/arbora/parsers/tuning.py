@@ -68,7 +68,8 @@ def tune(
     grid: Mapping[str, Sequence[Any]] | None = None,
     *,
     threads: int | None = None,
-    on_trial: Callable[[int, int, dict[str, Any]], object] | None = None,
+    on_trial: Callable[[int, int], object] | None = None,
+    on_result: Callable[[Trial], object] | None = None,
     **options: Any,
 ) -> Tuning:
     """Trains with every combination of the values in `grid` and compares them on dev.
@@ -76,7 +77,7 @@ def tune(
     `grid` has lists of values by the names of `ParserSettings`, by default those of
     `default_grid`. Other keywords are options of `Parser` or of `Parser.fit` and hold for all
     trials. Without `dev`, every tenth sentence of `train` is held out. `on_trial` is told each
-    trial's number, how many there are, and its options.
+    trial's number and how many there are, `on_result` what came of it.
     """
     known = ParserSettings.__dataclass_fields__
     fixed = {name: options.pop(name) for name in tuple(options) if name in known}
@@ -90,13 +91,15 @@ def tune(
     best: Parser | None = None
     for number, point in enumerate(points, start=1):
         if on_trial is not None:
-            on_trial(number, len(points), point)
+            on_trial(number, len(points))
         started = time.perf_counter()
         parser = Parser(threads=threads, **(fixed | point)).fit(train, dev, **options)
         trial = _trial(point, parser, time.perf_counter() - started)
         if best is None or trial.deciding > max(one.deciding for one in trials):
             best = parser
         trials.append(trial)
+        if on_result is not None:
+            on_result(trial)
     assert best is not None
     trials.sort(key=lambda trial: -trial.deciding)
     return Tuning(tuple(trials), best, best.model.card["dev"]["rule"])
