@@ -13,8 +13,9 @@ from textwrap import shorten
 
 import numpy as np
 
-from arbora import Parser, Sentence, evaluate, read_conllu
+from arbora import ParsedSentence, Parser, Sentence, evaluate, read_conllu
 from arbora.drawing import make_printable, tree_text
+from arbora.training.loop import PassRecord
 
 TREEBANK = Path(__file__).parent / "treebank"
 PHRASES = {"nmod", "obl", "conj", "advcl"}  # labels of what is hard to attach
@@ -29,7 +30,7 @@ class Lines:
     def tick(self, sentences: int) -> None:
         pass
 
-    def end_pass(self, record, is_best: bool) -> None:
+    def end_pass(self, record: PassRecord, is_best: bool) -> None:
         mark = "  best so far" if is_best else ""
         print(
             f"  pass {record.number:2}   loss {record.loss:8.5f}   "
@@ -46,12 +47,13 @@ def train() -> Parser:
     print("\nLearning from examples/treebank/train.conllu\n")
     started = time.perf_counter()
     parser = Parser().fit(TREEBANK / "train.conllu", TREEBANK / "dev.conllu", observer=Lines())
-    print(f"\n  {time.perf_counter() - started:.1f} s; pass {parser.history.best} is kept")
+    best = parser.model.card["best_pass"]
+    print(f"\n  {time.perf_counter() - started:.1f} s; pass {best} is kept")
     return parser
 
 
-def show_accuracy(parser: Parser, sentences: list[Sentence]) -> list:
-    parsed = parser.parse(sentences)
+def show_accuracy(parser: Parser, sentences: list[Sentence]) -> list[ParsedSentence]:
+    parsed = list(parser.parse(sentences))
     scores = evaluate(sentences, parsed)
     print(f"\nOn {scores.sentences} sentences that it has never seen ({scores.tokens} words)\n")
     print(f"  UAS {scores.uas:.2f} % right heads, LAS {scores.las:.2f} % right heads and labels")
@@ -59,7 +61,7 @@ def show_accuracy(parser: Parser, sentences: list[Sentence]) -> list:
     return parsed
 
 
-def show_least_certain(sentences: list[Sentence], parsed: list) -> None:
+def show_least_certain(sentences: list[Sentence], parsed: list[ParsedSentence]) -> None:
     print("\nThe arcs it is least certain of\n")
     arcs = [
         (probability, place, word)
@@ -73,7 +75,9 @@ def show_least_certain(sentences: list[Sentence], parsed: list) -> None:
         print(f"  {probability:4.0%}  {arc:24} {verdict:16} {shorten(tree.text, 70)}")
 
 
-def most_telling_answer(parser: Parser, sentences: list[Sentence], parsed: list) -> tuple[int, int]:
+def most_telling_answer(
+    parser: Parser, sentences: list[Sentence], parsed: list[ParsedSentence]
+) -> tuple[int, int]:
     """A sentence, not too long to draw, and the phrase in it whose right head mends the most."""
     best = (0, 0, 0)
     for place, (sentence, tree) in enumerate(zip(sentences, parsed, strict=True)):
@@ -108,10 +112,8 @@ def ask_a_person(parser: Parser, sentence: Sentence, word: int) -> None:
         f"(it had {trees.marginals[head, word]:.0%}). The rest is parsed again around it\n"
     )
     draw(sentence, after, told.marginals)
-    changes = [
-        f"{name(sentence, w)} <- {name(sentence, after[w - 1])}"
-        for w in np.flatnonzero(before != after) + 1
-    ]
+    changed = [w for w in range(1, len(sentence) + 1) if before[w - 1] != after[w - 1]]
+    changes = [f"{name(sentence, w)} <- {name(sentence, int(after[w - 1]))}" for w in changed]
     right = [int((heads == sentence.heads).sum()) for heads in (before, after)]
     print(f"\n  changed: {', '.join(changes)}")
     print(f"  right heads: {right[0]}, now {right[1]} of {len(sentence)}\n")

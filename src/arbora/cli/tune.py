@@ -64,10 +64,10 @@ def tune(
     with step_progress("tuning", None, unit="sentences", quiet=quiet) as bar:
         watch = _Watch(bar, quiet)
         answer = search(
-            train, dev, values, threads=threads, on_trial=watch.begin_trial, on_result=watch.end_trial,
-            observer=watch,
-            word_clusters=word_clusters, format=format, skip_bad=skip_bad, on_error=report_skipped,
-            **settings,
+            train, dev, values, threads=threads,
+            on_trial=watch.begin_trial, on_result=watch.end_trial, observer=watch,
+            word_clusters=word_clusters,
+            format=format, skip_bad=skip_bad, on_error=report_skipped, **settings,
         )  # fmt: skip
     if model is not None:
         answer.parser.save(model)
