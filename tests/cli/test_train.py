@@ -152,6 +152,21 @@ def test_bad_training_data(run, folder, text, parts):
     assert not (folder / "own.arbora").exists()
 
 
+@pytest.mark.parametrize("text", ["", "1\tGo\tgo\tVERB\tVB\t_\t_\t_\t_\t_\n\n"])
+def test_bad_dev_data(run, folder, text):
+    (folder / "dev.conllu").write_text(text, encoding="utf-8")
+    done = run("train", TRAIN, "--dev", "dev.conllu", "--model", "m.arbora")
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr, "dev.conllu", "no word has a head")
+
+
+def test_a_missing_library(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    done = run("train", TRAIN, "--model", "m.arbora", "--plot", "training.png")
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr, "arbora[plot]")
+
+
 def test_bad_training_data_can_be_skipped(run, folder):
     bad = GOLD * 3 + GOLD.replace("\t3\tnsubj", "\t9\tnsubj")
     (folder / "own.conllu").write_text(bad, encoding="utf-8")

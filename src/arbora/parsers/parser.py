@@ -86,13 +86,17 @@ class Parser:
         is saved beside it, and `resume` goes on from there.
         """
 
-        def block_of(source: TreebankSource) -> Block:
-            return read_whole(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
+        def block_of(source: TreebankSource, what: str) -> Block:
+            block = read_whole(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
+            if not (np.asarray(block.heads) >= 0).any():
+                name = source if isinstance(source, str | os.PathLike) else f"the {what} data"
+                raise DataError(f"no word has a head, so it is no use as {what} data", str(name), 1)
+            return block
 
         if start is not None:
             _check_same_shape(self.settings, start.model.settings)
-        train_block = block_of(train)
-        dev_block = None if dev is None else block_of(dev)
+        train_block = block_of(train, "training")
+        dev_block = None if dev is None else block_of(dev, "dev")
         if isinstance(word_clusters, str | os.PathLike):
             word_clusters = read_clusters(word_clusters)
         fit = Fit(
