@@ -18,9 +18,10 @@ from arbora.scoring import ArcScorer, LabelScorer
 from arbora.training.labeller import softmax
 from arbora.types import FloatArray, IntArray, TreeClass
 
-__all__ = ["BlockDecoder", "Decoded", "pieces"]
+__all__ = ["BlockDecoder", "Decoded"]
 
 _CELLS_AT_ONCE = 1 << 20  # bounds the memory of a call, whatever the number of sentences
+_FEWEST_CELLS = 1 << 17  # if a cell has many labels
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,21 @@ class BlockDecoder:
     def __call__(self, encoded: Encoded, probabilities: bool = False) -> Decoded:
         """The trees of all sentences."""
         parts = [
-            self._decode(encoded, sentences, probabilities) for sentences in pieces(encoded.n_words)
+            self._decode(encoded, sentences, probabilities) for sentences in self.pieces(encoded)
         ]
         return Decoded.joined(parts)
+
+    def pieces(self, encoded: Encoded) -> Iterator[NDArray[np.int64]]:
+        """Runs of sentences whose scores take a bounded amount of memory."""
+        cells = np.cumsum((encoded.n_words + 1) ** 2)
+        at_once = max(_CELLS_AT_ONCE // (self._arcs.n_labels or 1), _FEWEST_CELLS)
+        start = 0
+        while start < len(cells):
+            before = cells[start - 1] if start else 0
+            end = int(np.searchsorted(cells, before + at_once, side="right"))
+            end = max(end, start + 1)
+            yield np.arange(start, end)
+            start = end
 
     def distribution(
         self, encoded: Encoded, sentences: NDArray[np.int64], temperature: float = 1.0
@@ -152,18 +165,6 @@ class BlockDecoder:
             given_arc = sums.marginals[labelled] / np.maximum(arcs, 1e-300)
             log_probs = layout.per_sentence(trees.flat[labelled]) - log_partition
         return Decoded(heads, labels, np.minimum(arcs, 1.0), np.minimum(given_arc, 1.0), log_probs)
-
-
-def pieces(n_words: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Runs of sentences whose scores take a bounded amount of memory."""
-    cells = np.cumsum((n_words + 1) ** 2)
-    start = 0
-    while start < len(n_words):
-        before = cells[start - 1] if start else 0
-        end = int(np.searchsorted(cells, before + _CELLS_AT_ONCE, side="right"))
-        end = max(end, start + 1)
-        yield np.arange(start, end)
-        start = end
 
 
 def _log_sum_exp(table: FloatArray) -> FloatArray:

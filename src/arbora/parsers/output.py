@@ -14,7 +14,7 @@ from arbora.data.whole import block_from_bytes
 from arbora.errors import ArgumentError
 from arbora.features import Encoded
 from arbora.inference.packed import Packed
-from arbora.parsers.decoding import BlockDecoder, Decoded, pieces
+from arbora.parsers.decoding import BlockDecoder, Decoded
 from arbora.parsers.settings import Decoder
 from arbora.training.labeller import softmax
 from arbora.types import FloatArray, IntArray, TreeClass
@@ -154,7 +154,7 @@ def _many_trees(
 ) -> ParsedBlock:
     """k-best lists or samples: every sentence as often as it has trees."""
     counts, parts = [], []
-    for sentences in pieces(encoded.n_words):
+    for sentences in decoder.pieces(encoded):
         heads, labels, lengths = _lists_of_trees(decoder, encoded, sentences, options)
         counts.append(lengths)
         parts.append(_with_labels(decoder, encoded, sentences, heads, labels, lengths))

@@ -93,6 +93,8 @@ class Parser:
                 raise DataError(f"no word has a head, so it is no use as {what} data", str(name), 1)
             return block
 
+        if resume and checkpoint is None:
+            raise ArgumentError("resume goes on from a checkpoint: say where the model was to be.")
         if start is not None:
             _check_same_shape(self.settings, start.model.settings)
         train_block = block_of(train, "training")
