@@ -51,6 +51,10 @@ OPTIONS = [
     Option("largest_step", float, LEARNING, "MIRA's bound C on a step."),
     Option("k", int, LEARNING, "Trees of k-best MIRA."),
     Option("average", bool, LEARNING, "Average the weights of online learners."),
+    Option(
+        "refit", bool, LEARNING,
+        "Without dev: when the best pass is known, learn from the held-out tenth as well.",
+    ),
     Option("seed", int, LEARNING, "The same seed, the same model."),
     Option(
         "trees", TreeName, TREES,

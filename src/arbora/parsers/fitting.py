@@ -61,30 +61,35 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         fit = replace(fit, start=fit.start.with_labels(_label_names(train)))
     model = _untrained(fit, train)
     learnt, held_out = _hold_out(train, dev)
-    treebank = Treebank.from_block(
-        train, model.features, list(model.labels), model.word_clusters, learnt
-    )
     dev_set = _dev_set(model, train if held_out is not None else dev, held_out)
-    model, treebank = _fit_to_class(fit, model, treebank)
-
-    problem = ArcProblem(
-        make_arc_scorer(
-            model.settings, model.features, len(model.labels), model.arc_filter, fit.threads
-        ),
-        treebank,
-        model.settings.trees,
-        model.root,
-        model.hidden,
-    )
-    trainers: dict[str, Trainer] = {"arcs": make_trainer(model.settings, problem, fit.start)}
-    if model.staged:
-        scorer = model.label_scorer(fit.threads)
-        trainers["labels"] = make_label_trainer(model.settings, scorer, treebank, fit.start)
-
     checkpoint = None
     if fit.checkpoint_beside is not None:
         print_of = fingerprint(model.settings, [train, dev], fit.start, fit.word_clusters)
         checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
+    model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)
+    model = _finish(fit, model, dev_set, history, train)
+    if held_out is not None and model.settings.refit:
+        model = _learn_again(fit, model, _treebank(model, train, None), history.best)
+    if checkpoint is not None:
+        checkpoint.remove()
+    return model, history
+
+
+def _treebank(model: Model, block: Block, sentences: NDArray[np.int64] | None) -> Treebank:
+    labels = list(model.labels)
+    return Treebank.from_block(block, model.features, labels, model.word_clusters, sentences)
+
+
+def _learn(
+    fit: Fit,
+    model: Model,
+    treebank: Treebank,
+    dev_set: DevSet | None,
+    checkpoint: Checkpoint | None,
+) -> tuple[Model, History]:
+    """Passes over the treebank until dev no longer gains; the model of the best one."""
+    model, treebank = _fit_to_class(fit, model, treebank)
+    trainers = _trainers(fit, model, treebank)
     history, best = None, None
     if fit.resume and checkpoint is not None:
         history, best = checkpoint.read(trainers)
@@ -103,11 +108,28 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         trainers, len(treebank), evaluate, limits, history=history, best=best,
         observer=fit.observer, after_pass=after_pass,
     )  # fmt: skip
-    model = _with_weights(model, best)
-    model = _finish(fit, model, dev_set, history, train)
-    if checkpoint is not None:
-        checkpoint.remove()
-    return model, history
+    return _with_weights(model, best), history
+
+
+def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: int) -> Model:
+    """The same for as many passes as were best, now with the sentences that were held out."""
+    fit = replace(fit, resume=False)
+    again, _ = _learn(
+        fit, replace(model, settings=replace(model.settings, passes=passes)), treebank, None, None
+    )
+    return replace(again, settings=model.settings, card=model.card | {"refitted": True})
+
+
+def _trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
+    scorer = make_arc_scorer(
+        model.settings, model.features, len(model.labels), model.arc_filter, fit.threads
+    )
+    problem = ArcProblem(scorer, treebank, model.settings.trees, model.root, model.hidden)
+    trainers: dict[str, Trainer] = {"arcs": make_trainer(model.settings, problem, fit.start)}
+    if model.staged:
+        labels = model.label_scorer(fit.threads)
+        trainers["labels"] = make_label_trainer(model.settings, labels, treebank, fit.start)
+    return trainers
 
 
 def _untrained(fit: Fit, train: Block) -> Model:
@@ -141,7 +163,10 @@ def _check_start(settings: ParserSettings, start: Model) -> None:
     for name in ("features", "labels", "clusters", "cluster_of", "bits", "label_bits"):
         old, new = getattr(start.settings, name), getattr(settings, name)
         if old != new:
-            raise ArgumentError(f"the model to start from has {name}={old!r}, not {new!r}.")
+            raise ArgumentError(
+                f"the model that training starts from has {name}={old!r}, which cannot become "
+                f"{new!r}: leave it as it is."
+            )
     if settings.learner == "maxmargin" or settings.optimizer == "eg":
         raise ArgumentError(
             "exponentiated gradient begins with its duals: it cannot start from a model's weights."
@@ -149,11 +174,16 @@ def _check_start(settings: ParserSettings, start: Model) -> None:
 
 
 def _label_names(block: Block) -> list[str]:
-    """The labels of words that have a head; `_` is a missing one, unless there is no other."""
+    """The labels of words that have a head.
+
+    In CoNLL-U `_` is a missing label, unless there is no other; in CoNLL-X it is one like others.
+    """
     names = [name for name, _ in block.column_names(7)]
     ids = np.asarray(block.label_ids(names))
     used = np.unique(ids[np.asarray(block.heads) >= 0])
     found = [names[i] for i in used.tolist()]
+    if block.format == 1:
+        return found
     return [name for name in found if name != "_"] or found
 
 

@@ -81,7 +81,8 @@ class Parser:
     ) -> Parser:
         """Learns from annotated sentences: a path, an open file or a list.
 
-        The best pass is chosen on `dev`, or on every tenth sentence of `train` without it. `start`
+        The best pass is chosen on `dev`, or without it on the last tenth of `train`, after which
+        (`refit`) everything is learnt for as many passes. `start`
         is a parser to go on from. With `checkpoint` (the path that the model will have) each pass
         is saved beside it, and `resume` goes on from there.
         """
@@ -95,10 +96,8 @@ class Parser:
 
         if resume and checkpoint is None:
             raise ArgumentError("resume goes on from a checkpoint: say beside which file it is.")
-        if start is not None:
-            _check_same_shape(self.settings, start.model.settings)
-            if word_clusters is not None:
-                raise ArgumentError("the parser to start from keeps its own word clusters.")
+        if start is not None and word_clusters is not None:
+            raise ArgumentError("the parser to start from keeps its own word clusters.")
         train_block = block_of(train, "training")
         dev_block = None if dev is None else block_of(dev, "dev")
         if isinstance(word_clusters, str | os.PathLike):
@@ -201,20 +200,6 @@ class Parser:
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
     """A parser from a model file."""
     return Parser.from_model(read_model(path), threads)
-
-
-_SHAPE = ("features", "labels", "clusters", "cluster_of", "bits", "label_bits")
-
-
-def _check_same_shape(settings: ParserSettings, start: ParserSettings) -> None:
-    """Weights can go on being trained only as what they are."""
-    for name in _SHAPE:
-        own, other = getattr(settings, name), getattr(start, name)
-        if own != other:
-            raise ArgumentError(
-                f"the model that training starts from has {name}={other!r}, which cannot become "
-                f"{own!r}: leave it as it is."
-            )
 
 
 def _file_name(source: object) -> str | None:

@@ -48,6 +48,7 @@ class ParserSettings:
     largest_step: float = 0.001
     k: int = 5
     average: bool = True
+    refit: bool = True
     arc_filter: bool = True
     bits: int = 22
     label_bits: int = 17
@@ -148,6 +149,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "cluster_of": get_args(ClusterOf),
     "mira": get_args(MiraVariant),
     "average": (True, False),
+    "refit": (True, False),
     "arc_filter": (True, False),
 }
 _OPTIONAL = {"passes", "batch_size", "rate", "l2"}
