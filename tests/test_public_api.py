@@ -17,6 +17,14 @@ QUESTIONS = [
 ]  # fmt: skip
 
 
+def test_the_names_of_parsing_are_public():
+    assert {"Parser", "load", "ParsedSentence", "ModelError"} <= set(arbora.__all__)
+    assert issubclass(arbora.ModelError, arbora.ArboraError)
+    assert issubclass(arbora.ParsedSentence, arbora.Sentence)
+    for question in ("fit", "parse", "distribution", "evaluate", "save"):
+        assert inspect.getdoc(getattr(arbora.Parser, question))
+
+
 @pytest.mark.parametrize("name", arbora.__all__)
 def test_public_names_are_documented(name):
     thing = getattr(arbora, name)
@@ -49,7 +57,8 @@ def test_types_are_shipped():
 def test_stubs_are_those_of_the_compiled_module():
     """The build writes the stubs from the module; what it installed names every kernel."""
     core = Path(arbora._core.__file__).parent / "_core"
-    for layer, least in (("data", 5), ("inference", 8)):
+    layers = (("data", 5), ("features", 5), ("scoring", 8), ("inference", 8), ("learning", 5))
+    for layer, least in layers:
         text = (core / f"{layer}.pyi").read_text(encoding="utf-8")
         kernels = [name for name in dir(getattr(arbora._core, layer)) if not name.startswith("_")]
         assert len(kernels) >= least

@@ -97,8 +97,8 @@ struct EndEntries {
 };
 
 double* carve(Workspace& workspace, Index count) {
-  auto* room = static_cast<double*>(
-      workspace.bytes(static_cast<std::size_t>(count) * sizeof(double)));
+  auto* room =
+      static_cast<double*>(workspace.bytes(static_cast<std::size_t>(count) * sizeof(double)));
   std::fill(room, room + count, 0.0);
   return room;
 }
@@ -141,7 +141,8 @@ void score_arcs(const ArcTable& table, const Weight* weights, double scale,
   }
   std::fill(scores, scores + side * side, kForbidden);
   const auto wanted = [&](Index h, Index m) {
-    return filter.keeps_all() || filter.keeps(s, h, m) || (keep != nullptr && keep[m - 1] == h);
+    return filter.keeps_all() || filter.keeps(s, h, m) ||
+           (keep != nullptr && (keep[m - 1] == h || keep[m - 1] < 0));
   };
   sweep(s, wanted, [&](Index h, Index m, const Between<std::uint64_t>& between) {
     const unsigned variant = features::variant_of(h, m);
@@ -149,8 +150,8 @@ void score_arcs(const ArcTable& table, const Weight* weights, double scale,
     features::pair_templates(table.features, s, h, m, between, sink);
     const double* head = ends + end_at(side, Role::head, h);
     const double* modifier = ends + end_at(side, Role::modifier, m);
-    scores[h * side + m] = scale * (sink.total + head[0] + head[variant] + modifier[0] +
-                                    modifier[variant]);
+    scores[h * side + m] =
+        scale * (sink.total + head[0] + head[variant] + modifier[0] + modifier[variant]);
   });
 }
 

@@ -32,9 +32,7 @@ std::string_view last_letters(std::string_view text, int count) {
 }
 
 void make(std::string_view text, std::uint64_t& atom) { atom = hash_text(text); }
-void make(std::string_view text, NamedAtom& atom) {
-  atom = {hash_text(text), std::string(text)};
-}
+void make(std::string_view text, NamedAtom& atom) { atom = {hash_text(text), std::string(text)}; }
 
 // Kinds of words whose number between head and modifier is a feature, by what tags of most
 // treebanks begin with.
@@ -86,16 +84,17 @@ class Encoder {
     Word<Atom> word;
     make(form, word.form);
     make(columns_.lemma ? block.field(at, w, Column::lemma) : form, word.lemma);
-    make(columns_.xpos ? xpos : upos, word.fine);
-    make(columns_.upos ? upos : xpos, word.coarse);
+    const std::string_view fine = columns_.xpos ? xpos : columns_.upos ? upos : "_";
+    const std::string_view coarse = columns_.upos ? upos : fine;
+    make(fine, word.fine);
+    make(coarse, word.coarse);
     make(columns_.feats ? feats : "_", word.feats);
     make(first_letters(form, 3), word.prefix);
     make(last_letters(form, 3), word.suffix);
     make(first_letters(form, 5), word.stem);
     word.is_long = count_letters(form) > 5;
-    const std::string_view tag = columns_.upos ? upos : xpos;
-    count(word, begins_with(tag, 'V'), is_mark(form, tag),
-          begins_with(tag, 'C') && tag != "CD" && tag != "Card");
+    count(word, begins_with(coarse, 'V'), is_mark(form, coarse),
+          begins_with(coarse, 'C') && coarse != "CD" && coarse != "Card");
     word.morphs.begin = size(morphs_);
     if (columns_.feats && feats != "_") split(feats);
     word.morphs.end = size(morphs_);

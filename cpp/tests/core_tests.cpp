@@ -16,23 +16,11 @@
 #include "arbora/data/tree_shape.hpp"
 #include "arbora/inference/batch.hpp"
 #include "arbora/inference/shift.hpp"
+#include "expect.hpp"
 
 namespace {
 
 using namespace arbora;
-
-int failures = 0;
-
-void expect(bool truth, const char* claim, int line) {
-  if (truth) return;
-  ++failures;
-  std::printf("line %d: not true: %s\n", line, claim);
-}
-#define EXPECT(claim) expect((claim), #claim, __LINE__)
-
-bool near(double a, double b, double tolerance) {
-  return std::abs(a - b) <= tolerance * std::max({1.0, std::abs(a), std::abs(b)});
-}
 
 void test_exponential() {
   for (double x = -707.5; x <= 0.0; x += 0.37) {
@@ -209,6 +197,7 @@ void test_damaged_text() {
 
 int main() {
   test_damaged_text();
+  test_learning();
   test_exponential();
   test_wide_numbers();
   test_workspace();

@@ -26,7 +26,7 @@ DevFile = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="Annotated sentences that decide when to stop; by default every tenth of TRAIN.",
+        help="Annotated sentences that decide when to stop; by default the last tenth of TRAIN.",
     ),
 ]
 ModelFile = Annotated[

@@ -166,7 +166,7 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
         lines.append(("dev", f"none, and too few sentences to hold any out: pass {card['passes']}"))
     else:
         scores = card["dev"]
-        held_out = "" if dev else ", on every tenth sentence, held out of training"
+        held_out = "" if dev else ", on the last tenth, held out of training"
         las = "" if scores["las"] is None else f", LAS {figure(scores['las'])}"
         lines.append(("dev", f"UAS {figure(scores['uas'])}{las} (rule {scores['rule']}{held_out})"))
         lines.append(("best pass", f"{card['best_pass']} of {card['passes']}"))

@@ -1,10 +1,11 @@
 """What a parser sees of a sentence: hashed features, word clusters and the filter of arcs."""
 
-from arbora.features.arc_filter import learn_arc_filter, no_arc_filter
+from arbora.features.arc_filter import FILTER_SIZE, learn_arc_filter, no_arc_filter
 from arbora.features.clusters import WordClusters, read_clusters
 from arbora.features.encoding import Encoded, FeatureSettings, TemplateSet
 
 __all__ = [
+    "FILTER_SIZE",
     "Encoded",
     "FeatureSettings",
     "TemplateSet",

@@ -12,9 +12,10 @@ from arbora._core import features as kernels
 from arbora.features.encoding import Encoded
 from arbora.types import IntArray
 
-__all__ = ["learn_arc_filter", "no_arc_filter"]
+__all__ = ["FILTER_SIZE", "learn_arc_filter", "no_arc_filter"]
 
 ArcFilter = NDArray[np.uint16]
+FILTER_SIZE: int = kernels.FILTER_SIZE
 
 
 def no_arc_filter() -> ArcFilter:
@@ -26,6 +27,6 @@ def learn_arc_filter(
     encoded: Encoded, heads: IntArray, start: ArcFilter | None = None
 ) -> ArcFilter:
     """The lengths that the given trees need; widens `start` if there is one."""
-    lengths = np.zeros(kernels.FILTER_SIZE, np.uint16) if start is None else start.copy()
+    lengths = np.zeros(FILTER_SIZE, np.uint16) if start is None else start.copy()
     kernels.learn_filter(encoded.kernel, np.ascontiguousarray(heads), lengths)
     return lengths

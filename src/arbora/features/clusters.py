@@ -36,13 +36,13 @@ def read_clusters(path: str | os.PathLike[str]) -> WordClusters:
     """
     name = os.fspath(path)
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as problem:
         raise FileError(f"{name}: {problem.strerror or problem}.") from None
     except UnicodeDecodeError:
         raise DataError("this is not UTF-8; convert the file to UTF-8", name, 1) from None
     rows: list[tuple[str, str, float]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         fields = line.split("\t")

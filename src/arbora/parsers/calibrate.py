@@ -15,13 +15,15 @@ from arbora.parsers.model import Model
 __all__ = ["fit_temperature"]
 
 _ENOUGH = 500  # sentences
+_CELLS = 1 << 23  # numbers to score at most, since joint models have many per arc
 _SMALLEST = 1e-6  # probability that a gold head counts with, if the model gives it less
 
 
 def fit_temperature(model: Model, dev: DevSet, threads: int) -> float:
     """The temperature under which the dev words' heads are likeliest."""
     decoder = BlockDecoder(model, threads, decode="map")
-    sentences = np.arange(min(_ENOUGH, len(dev.encoded)))
+    cells = np.cumsum((dev.encoded.n_words + 1) ** 2 * decoder.depth)
+    sentences = np.arange(min(_ENOUGH, max(1, int(np.searchsorted(cells, _CELLS)))))
     trees = decoder.distribution(dev.encoded, sentences)
     layout = Layout(trees.n_words)
     words = len(layout.arcs(np.zeros(int(trees.n_words.sum()), dtype=np.int32)))
@@ -37,5 +39,12 @@ def fit_temperature(model: Model, dev: DevSet, threads: int) -> float:
         marginals = scaled.sums(marginals=True).marginals.reshape(-1, depth)[cells].sum(axis=1)
         return -float(np.log(np.maximum(marginals, _SMALLEST)).mean())
 
-    found = minimize_scalar(surprise, bounds=(math.log(0.1), math.log(1000.0)), method="bounded")
+    # Learners differ in the size of their scores by many powers of ten, so that is where the search
+    # begins; far from the best temperature the surprise is flat, so it begins with a coarse grid.
+    size = float(trees.flat[np.isfinite(trees.flat)].std())
+    if size == 0.0:
+        return 1.0
+    grid = math.log(size) + np.arange(-8.0, 5.0)
+    middle = grid[np.argmin([surprise(float(at)) for at in grid])]
+    found = minimize_scalar(surprise, bounds=(middle - 1.0, middle + 1.0), method="bounded")
     return math.exp(float(found.x))

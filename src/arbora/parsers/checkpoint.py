@@ -17,6 +17,9 @@ from safetensors.numpy import save as save_tensors
 
 from arbora.data import Block, open_output
 from arbora.errors import ModelError
+from arbora.features import WordClusters
+from arbora.parsers.model import Model
+from arbora.parsers.model_file import to_bytes
 from arbora.parsers.settings import ParserSettings
 from arbora.training.loop import History
 from arbora.training.trainer import Trainer
@@ -26,12 +29,19 @@ __all__ = ["Checkpoint", "fingerprint"]
 _WORTH = 4.0  # seconds of training that a second of writing is worth
 
 
-def fingerprint(settings: ParserSettings, *blocks: Block | None) -> str:
+def fingerprint(
+    settings: ParserSettings,
+    blocks: list[Block | None],
+    start: Model | None,
+    word_clusters: WordClusters | None,
+) -> str:
     """What a checkpoint belongs to: the data and the settings, but for how long to train."""
     relevant = {k: v for k, v in settings.to_dict().items() if k not in ("passes", "patience")}
     digest = hashlib.sha256(json.dumps(relevant, sort_keys=True).encode())
     for block in blocks:
         digest.update(b"none" if block is None else hashlib.sha256(block.render()).digest())
+    digest.update(b"none" if start is None else to_bytes(start))
+    digest.update(b"none" if word_clusters is None else repr(word_clusters.rows).encode())
     return digest.hexdigest()
 
 

@@ -12,6 +12,7 @@ from arbora.features import Encoded
 from arbora.inference.decoding import greedy_heads, minimum_bayes_risk
 from arbora.inference.layout import Layout
 from arbora.inference.packed import Packed
+from arbora.inference.tree_checks import in_class
 from arbora.parsers.model import Model
 from arbora.parsers.settings import Decoder
 from arbora.scoring import ArcScorer, LabelScorer
@@ -21,7 +22,6 @@ from arbora.types import FloatArray, IntArray, TreeClass
 __all__ = ["BlockDecoder", "Decoded"]
 
 _CELLS_AT_ONCE = 1 << 20  # bounds the memory of a call, whatever the number of sentences
-_FEWEST_CELLS = 1 << 17  # if a cell has many labels
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,11 @@ class BlockDecoder:
         self._arcs: ArcScorer = model.arc_scorer(threads)
         self._labels: LabelScorer | None = model.label_scorer(threads) if model.staged else None
 
+    @property
+    def depth(self) -> int:
+        """How many numbers the model gives to an arc."""
+        return self._arcs.n_labels or 1
+
     def __call__(self, encoded: Encoded, probabilities: bool = False) -> Decoded:
         """The trees of all sentences."""
         parts = [
@@ -74,25 +79,32 @@ class BlockDecoder:
 
     def pieces(self, encoded: Encoded) -> Iterator[NDArray[np.int64]]:
         """Runs of sentences whose scores take a bounded amount of memory."""
-        cells = np.cumsum((encoded.n_words + 1) ** 2)
-        at_once = max(_CELLS_AT_ONCE // (self._arcs.n_labels or 1), _FEWEST_CELLS)
+        cells = np.cumsum((encoded.n_words + 1) ** 2 * self.depth)
         start = 0
         while start < len(cells):
             before = cells[start - 1] if start else 0
-            end = int(np.searchsorted(cells, before + at_once, side="right"))
+            end = int(np.searchsorted(cells, before + _CELLS_AT_ONCE, side="right"))
             end = max(end, start + 1)
             yield np.arange(start, end)
             start = end
 
     def distribution(
-        self, encoded: Encoded, sentences: NDArray[np.int64], temperature: float = 1.0
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        temperature: float = 1.0,
+        *,
+        best_cluster: bool = False,
     ) -> Packed:
-        """Scores of the sentences as a pack: arcs, or labelled arcs for joint models."""
+        """Scores of the sentences as a pack: arcs, or labelled arcs for joint models.
+
+        Hidden clusters are summed over, which makes probabilities, or each arc has its best.
+        """
         scores = self._arcs.scores(self.model.weights, encoded, sentences, scale=1.0 / temperature)
         n_labels = self._arcs.n_labels
         if self.model.hidden and n_labels is not None:
             table = scores.reshape(-1, n_labels)
-            scores = table.max(axis=1) if self.decode == "max-z" else _log_sum_exp(table)
+            scores = table.max(axis=1) if best_cluster else _log_sum_exp(table)
             n_labels = None
         n_words = encoded.n_words[sentences]
         return Packed(scores, n_words, n_labels, self.trees, self.model.root, self.threads)
@@ -108,7 +120,7 @@ class BlockDecoder:
     def _decode(
         self, encoded: Encoded, sentences: NDArray[np.int64], probabilities: bool
     ) -> Decoded:
-        trees = self.distribution(encoded, sentences)
+        trees = self.distribution(encoded, sentences, best_cluster=self.decode == "max-z")
         marginals = trees.sums(marginals=True).marginals if self.decode == "mbr" else None
         heads, labels = self._choose(trees, marginals)
         label_scores = self.label_scores(encoded, sentences, heads)
@@ -164,6 +176,11 @@ class BlockDecoder:
             arcs = sums.marginals.reshape(-1, trees.n_labels)[cells].sum(axis=1)
             given_arc = sums.marginals[labelled] / np.maximum(arcs, 1e-300)
             log_probs = layout.per_sentence(trees.flat[labelled]) - log_partition
+        if self.decode == "greedy":  # whose heads need not be a tree
+            ends = np.cumsum(layout.n_words)
+            rows = [heads[None, end - n : end] for n, end in zip(layout.n_words, ends, strict=True)]
+            is_tree = [in_class(row.astype(np.int64), self.trees, self.model.root) for row in rows]
+            log_probs = np.where(np.concatenate(is_tree), log_probs, -np.inf)
         return Decoded(heads, labels, np.minimum(arcs, 1.0), np.minimum(given_arc, 1.0), log_probs)
 
 

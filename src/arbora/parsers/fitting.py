@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Block
-from arbora.errors import DataError
+from arbora.errors import ArgumentError, DataError
 from arbora.features import FeatureSettings, WordClusters, learn_arc_filter, no_arc_filter
 from arbora.parsers.calibrate import fit_temperature
 from arbora.parsers.checkpoint import Checkpoint, fingerprint
@@ -33,7 +33,7 @@ from arbora.types import Root, TreeClass
 
 __all__ = ["Fit", "fit_model"]
 
-_HELD_OUT = 10  # one sentence in so many, if there is no dev
+_HELD_OUT = 10  # the last of so many parts, if there is no dev
 _TOO_FEW = 20  # sentences, to hold any out
 
 
@@ -56,6 +56,9 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         raise DataError(
             "there is nothing to learn from: no word has a head", "the training data", 1
         )
+    if fit.start is not None:
+        _check_start(fit.settings.resolved(), fit.start)
+        fit = replace(fit, start=fit.start.with_labels(_label_names(train)))
     model = _untrained(fit, train)
     learnt, held_out = _hold_out(train, dev)
     treebank = Treebank.from_block(
@@ -80,7 +83,7 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
 
     checkpoint = None
     if fit.checkpoint_beside is not None:
-        print_of = fingerprint(model.settings, train, dev)
+        print_of = fingerprint(model.settings, [train, dev], fit.start, fit.word_clusters)
         checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
     history, best = None, None
     if fit.resume and checkpoint is not None:
@@ -95,11 +98,7 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         if checkpoint is not None:
             checkpoint.write(trainers, done, parameters)
 
-    limits = LoopSettings(
-        model.settings.passes or 1,
-        model.settings.patience if dev_set is not None else model.settings.passes or 1,
-        model.settings.seed,
-    )
+    limits = LoopSettings(model.settings.passes or 1, model.settings.patience, model.settings.seed)
     best, history = run_loop(
         trainers, len(treebank), evaluate, limits, history=history, best=best,
         observer=fit.observer, after_pass=after_pass,
@@ -114,22 +113,22 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
 def _untrained(fit: Fit, train: Block) -> Model:
     """The model before it has learnt: its columns and labels."""
     settings = fit.settings.resolved()
+    trees = settings.trees if settings.decode_trees == "auto" else settings.decode_trees
     if fit.start is not None:
-        names = sorted({*fit.start.labels, *_label_names(train)})
-        new = [name for name in names if name not in fit.start.labels]
-        if new:
-            raise DataError(
-                f"label {new[0]!r} is unknown to the model that training starts from",
-                "the training data", 1,
-            )  # fmt: skip
-        return replace(fit.start, settings=settings, card={})
+        return replace(
+            fit.start,
+            settings=settings,
+            decode_trees=trees or settings.trees,
+            temperature=1.0,
+            card={},
+        )
     nothing = np.zeros(0, dtype=np.float32)
     return Model(
         settings=settings,
         features=FeatureSettings.for_training(settings.features, train),
         labels=tuple(_label_names(train)),
         root="single" if settings.root == "auto" else settings.root,
-        decode_trees="projective" if settings.trees == "projective" else "nonprojective",
+        decode_trees=trees or settings.trees,
         weights=nothing,
         label_weights=nothing,
         arc_filter=no_arc_filter(),
@@ -137,24 +136,36 @@ def _untrained(fit: Fit, train: Block) -> Model:
     )
 
 
+def _check_start(settings: ParserSettings, start: Model) -> None:
+    """What fixes the meaning of the weights has to stay."""
+    for name in ("features", "labels", "clusters", "cluster_of", "bits", "label_bits"):
+        old, new = getattr(start.settings, name), getattr(settings, name)
+        if old != new:
+            raise ArgumentError(f"the model to start from has {name}={old!r}, not {new!r}.")
+    if settings.learner == "maxmargin" or settings.optimizer == "eg":
+        raise ArgumentError(
+            "exponentiated gradient begins with its duals: it cannot start from a model's weights."
+        )
+
+
 def _label_names(block: Block) -> list[str]:
-    """The labels of words that have a head."""
+    """The labels of words that have a head; `_` is a missing one, unless there is no other."""
     names = [name for name, _ in block.column_names(7)]
     ids = np.asarray(block.label_ids(names))
     used = np.unique(ids[np.asarray(block.heads) >= 0])
-    return [names[i] for i in used.tolist()]
+    found = [names[i] for i in used.tolist()]
+    return [name for name in found if name != "_"] or found
 
 
 def _hold_out(train: Block, dev: Block | None) -> tuple[NDArray[np.int64] | None, ...]:
     """The sentences to learn from (None: all), and those that are held out to stop on, if any.
 
-    Without dev every tenth sentence is held out.
+    Without dev the last tenth is held out.
     """
     if dev is not None or len(train) < _TOO_FEW:
         return None, None
-    places = np.arange(len(train))
-    held_out = places % _HELD_OUT == _HELD_OUT - 1
-    return places[~held_out], places[held_out]
+    kept = len(train) - len(train) // _HELD_OUT
+    return np.arange(kept), np.arange(kept, len(train))
 
 
 def _dev_set(
@@ -162,16 +173,23 @@ def _dev_set(
 ) -> DevSet | None:
     if block is None or len(block) == 0:
         return None
-    return DevSet(block, model, sentences)
+    dev_set = DevSet(block, model, sentences)
+    if dev_set.counted.any():
+        return dev_set
+    if sentences is None:
+        raise DataError("there is nothing to compare with: no word has a head", "the dev data", 1)
+    return None
 
 
 def _fit_to_class(fit: Fit, model: Model, treebank: Treebank) -> tuple[Model, Treebank]:
     """Chooses the root class and makes the gold trees belong to the class that is learnt."""
     settings = model.settings
-    root: Root = choose_root(treebank) if settings.root == "auto" else settings.root
+    root: Root
+    if settings.root != "auto":
+        root = settings.root
+    else:
+        root = choose_root(treebank) if fit.start is None else fit.start.root
     card = {"root": root, "multi_root_sentences": multi_root_share(treebank)}
-    if fit.start is not None and settings.root == "auto":
-        root = fit.start.root
     if settings.arc_filter:
         start = fit.start.arc_filter if fit.start and len(fit.start.arc_filter) else None
         lengths = learn_arc_filter(treebank.encoded, treebank.heads, start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,8 +57,28 @@ class Model:
     def label_scorer(self, threads: int) -> LabelScorer:
         return LabelScorer(self.features, self.settings.label_bits, len(self.labels), threads)
 
+    def with_labels(self, names: Iterable[str]) -> Model:
+        """The same model, which also knows the given labels, with weights of zero."""
+        new = tuple(name for name in names if name not in self.labels)
+        if not new:
+            return self
+        old, arcs = len(self.labels), 1 << self.settings.bits
+        weights = self.weights
+        if self.joint:
+            rows = _widened(weights[arcs:], old, len(new))
+            weights = np.concatenate([weights[:arcs], rows])
+        return replace(
+            self, labels=self.labels + new, weights=weights,
+            label_weights=_widened(self.label_weights, old, len(new)),
+        )  # fmt: skip
+
     def with_card(self, **entries: Any) -> Model:
         return replace(self, card=self.card | entries)
+
+
+def _widened(rows: NDArray[np.float32], width: int, more: int) -> NDArray[np.float32]:
+    """Rows of so many weights, one after the other, with so many zeros at the end of each."""
+    return np.pad(rows.reshape(-1, width), ((0, 0), (0, more))).reshape(-1)
 
 
 def make_arc_scorer(

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +21,16 @@ from safetensors.numpy import save as save_tensors
 
 from arbora.data import open_output
 from arbora.errors import ArboraError, ModelError
-from arbora.features import FeatureSettings, WordClusters
+from arbora.features import FILTER_SIZE, FeatureSettings, WordClusters
 from arbora.parsers.model import Model
 from arbora.parsers.settings import ParserSettings
+from arbora.types import Root, TreeClass
 
 __all__ = ["FORMAT_VERSION", "from_bytes", "read_model", "to_bytes", "write_model"]
 
 FORMAT_VERSION = 1
 _KEY = "arbora"  # of the metadata
+_CHECKSUM = "checksum"  # of the tensors
 Tensors = dict[str, NDArray[Any]]
 
 
@@ -71,8 +74,9 @@ def to_bytes(model: Model) -> bytes:
         "card": model.card,
     }
     text = json.dumps(description, ensure_ascii=False, sort_keys=True)
-    metadata = {_KEY: text, "checksum": _checksum(text, tensors)}
-    return save_tensors(tensors, metadata)
+    tensors[_CHECKSUM] = _checksum(text, tensors)
+    # One entry only: safetensors writes several in any order.
+    return save_tensors(tensors, {_KEY: text})
 
 
 def from_bytes(data: bytes) -> Model:
@@ -81,7 +85,8 @@ def from_bytes(data: bytes) -> Model:
     text = metadata.get(_KEY)
     if text is None:
         raise ModelError("this is a safetensors file, but not a model of Arbora.")
-    if metadata.get("checksum") != _checksum(text, tensors):
+    checksum = tensors.pop(_CHECKSUM, np.zeros(0, dtype=np.uint8))
+    if checksum.tobytes() != _checksum(text, tensors).tobytes():
         raise ModelError("the checksum is wrong: the file was altered or damaged; get it again.")
     try:
         description = json.loads(text)
@@ -92,12 +97,12 @@ def from_bytes(data: bytes) -> Model:
                 "update it."
             )
         return _build(description, tensors)
-    except (KeyError, TypeError, IndexError, AttributeError, json.JSONDecodeError) as problem:
-        raise ModelError(f"the model's description is incomplete ({problem}).") from None
     except ModelError:
         raise
     except ArboraError as problem:
         raise ModelError(f"the model's settings are not known here: {problem}") from None
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as problem:
+        raise ModelError(f"the model's description is incomplete ({problem}).") from None
 
 
 def _build(description: dict[str, Any], tensors: Tensors) -> Model:
@@ -121,14 +126,27 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
         temperature=description["temperature"],
         card=description["card"],
     )
-    if len(model.weights) != model.arc_scorer(1).size:
-        raise ModelError("the number of weights does not fit the settings.")
+    _check(model)
     return model
+
+
+def _check(model: Model) -> None:
+    """What no damage can bring about, but a careless program that writes models can."""
+    for name, choices in (("root", get_args(Root)), ("decode_trees", get_args(TreeClass))):
+        if getattr(model, name) not in choices:
+            raise ModelError(f"the model's {name} is {getattr(model, name)!r}.")
+    if not isinstance(model.temperature, float) or not 0.0 < model.temperature < math.inf:
+        raise ModelError(f"the model's temperature is {model.temperature!r}.")
+    if len(model.arc_filter) not in (0, FILTER_SIZE):
+        raise ModelError("the model's arc filter has the wrong size.")
+    label_weights = model.label_scorer(1).size if model.staged else 0
+    if (len(model.weights), len(model.label_weights)) != (model.arc_scorer(1).size, label_weights):
+        raise ModelError("the number of weights does not fit the settings.")
 
 
 def _parse(data: bytes) -> tuple[dict[str, str], Tensors]:
     """Metadata and tensors; safetensors itself checks that sizes fit."""
-    if len(data) < 8:
+    if len(data) <= 8:
         raise ModelError("the file is empty or cut short; it is not a model.")
     length = int.from_bytes(data[:8], "little")
     looks_right = data[8:9] == b"{" and length < 1 << 30
@@ -164,9 +182,9 @@ def _get_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32]:
     return weights
 
 
-def _checksum(text: str, tensors: Tensors) -> str:
+def _checksum(text: str, tensors: Tensors) -> NDArray[np.uint8]:
     digest = hashlib.sha256(text.encode())
     for name in sorted(tensors):
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(tensors[name]).view(np.uint8).data)
-    return digest.hexdigest()
+    return np.frombuffer(digest.digest(), dtype=np.uint8)

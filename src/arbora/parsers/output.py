@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from arbora.errors import ArgumentError
 from arbora.features import Encoded
 from arbora.inference.packed import Packed
 from arbora.parsers.decoding import BlockDecoder, Decoded
-from arbora.parsers.settings import Decoder
+from arbora.parsers.settings import Decoder, is_whole
 from arbora.training.labeller import softmax
 from arbora.types import FloatArray, IntArray, TreeClass
 
@@ -33,12 +33,27 @@ class ParseOptions:
     samples: int | None = None
     seed: int = 0
 
+    @classmethod
+    def checked(cls, **options: Any) -> ParseOptions:
+        """The same from options whose names nobody has checked."""
+        for name in options:
+            if name not in cls.__dataclass_fields__:
+                known = ", ".join(cls.__dataclass_fields__)
+                raise ArgumentError(f"parsing has no option {name!r}; the options are {known}.")
+        return cls(**options)
+
     def __post_init__(self) -> None:
+        for name, choices in (("decode", get_args(Decoder)), ("trees", get_args(TreeClass))):
+            value = getattr(self, name)
+            if value is not None and value not in choices:
+                raise ArgumentError(f"{name} is one of {', '.join(choices)}, not {value!r}.")
+        if not is_whole(self.seed) or not 0 <= self.seed < 1 << 63:
+            raise ArgumentError(f"seed is a whole number from 0 to 2^63 - 1, not {self.seed!r}.")
         if self.kbest is not None and self.samples is not None:
             raise ArgumentError("kbest and samples are two different lists of trees: choose one.")
         for name in ("kbest", "samples"):
             value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < 1):
+            if value is not None and (not is_whole(value) or value < 1):
                 raise ArgumentError(f"{name} is a number of trees, at least 1, not {value!r}.")
 
 
@@ -138,24 +153,26 @@ class ParsedBlock:
         return lines
 
 
-def parse_block(decoder: BlockDecoder, block: Block, options: ParseOptions) -> ParsedBlock:
-    """Parses every sentence of a block."""
+def parse_block(
+    decoder: BlockDecoder, block: Block, options: ParseOptions, first: int = 0
+) -> ParsedBlock:
+    """Parses every sentence of a block, the first of which has this number in its file."""
     model = decoder.model
     encoded = Encoded(block, model.features, model.word_clusters)
     if options.kbest is None and options.samples is None:
         sentences = np.arange(len(block))
         trees = decoder(encoded, options.probabilities)
         return ParsedBlock(block, sentences, None, trees, model.labels)
-    return _many_trees(decoder, block, encoded, options)
+    return _many_trees(decoder, block, encoded, options, first)
 
 
 def _many_trees(
-    decoder: BlockDecoder, block: Block, encoded: Encoded, options: ParseOptions
+    decoder: BlockDecoder, block: Block, encoded: Encoded, options: ParseOptions, first: int
 ) -> ParsedBlock:
     """k-best lists or samples: every sentence as often as it has trees."""
     counts, parts = [], []
     for sentences in decoder.pieces(encoded):
-        heads, labels, lengths = _lists_of_trees(decoder, encoded, sentences, options)
+        heads, labels, lengths = _lists_of_trees(decoder, encoded, sentences, options, first)
         counts.append(lengths)
         parts.append(_with_labels(decoder, encoded, sentences, heads, labels, lengths))
     all_counts = np.concatenate(counts)
@@ -167,20 +184,26 @@ def _many_trees(
 
 
 def _lists_of_trees(
-    decoder: BlockDecoder, encoded: Encoded, sentences: NDArray[np.int64], options: ParseOptions
+    decoder: BlockDecoder,
+    encoded: Encoded,
+    sentences: NDArray[np.int64],
+    options: ParseOptions,
+    first: int,
 ) -> tuple[IntArray, IntArray | None, NDArray[np.int64]]:
-    """Heads of all trees of the sentences, labels for joint models, and how many trees each has."""
+    """Heads of all trees of the sentences, labels for joint models, and how many trees each has.
+
+    Draws are keyed by the sentence's number in its file, so that blocks do not matter.
+    """
     temperature = decoder.model.temperature if options.samples is not None else 1.0
-    trees = decoder.distribution(encoded, sentences, temperature)
+    best_cluster = decoder.decode == "max-z" and options.kbest is not None
+    trees = decoder.distribution(encoded, sentences, temperature, best_cluster=best_cluster)
     if options.kbest is not None:
         found = trees.kbest(options.kbest)
         heads = [tree.heads for one in found for tree in one]
         labels = [tree.labels for one in found for tree in one if tree.labels is not None]
         counts = np.array([len(one) for one in found], dtype=np.int64)
     else:
-        # Keyed by the sentence, so that the draws do not depend on what else is in the piece.
-        keyed = _keyed_by(trees, sentences)
-        drawn = keyed.sample(options.samples or 1, options.seed)
+        drawn = _keyed_by(trees, first + sentences).sample(options.samples or 1, options.seed)
         heads = [rows.reshape(-1) for rows, _ in drawn]
         labels = [rows.reshape(-1) for _, rows in drawn if rows is not None]
         counts = np.full(len(sentences), options.samples or 1, dtype=np.int64)

@@ -81,24 +81,24 @@ class Parser:
     ) -> Parser:
         """Learns from annotated sentences: a path, an open file or a list.
 
-        The best pass is chosen on `dev`, or on every tenth sentence of `train` without it. `start`
+        The best pass is chosen on `dev`, or on the last tenth of `train` without it. `start`
         is a parser to go on from. With `checkpoint` (the path that the model will have) each pass
         is saved beside it, and `resume` goes on from there.
         """
 
-        def block_of(source: TreebankSource, what: str) -> Block:
+        def block_of(source: TreebankSource, purpose: str) -> Block:
             block = read_whole(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
-            if not (np.asarray(block.heads) >= 0).any():
-                name = source if isinstance(source, str | os.PathLike) else f"the {what} data"
-                raise DataError(f"no word has a head, so it is no use as {what} data", str(name), 1)
+            if isinstance(source, str | os.PathLike) and not (np.asarray(block.heads) >= 0).any():
+                message = f"there is nothing to {purpose}: no word has a head"
+                raise DataError(message, os.fspath(source), 1)
             return block
 
         if resume and checkpoint is None:
-            raise ArgumentError("resume goes on from a checkpoint: say where the model was to be.")
-        if start is not None:
-            _check_same_shape(self.settings, start.model.settings)
-        train_block = block_of(train, "training")
-        dev_block = None if dev is None else block_of(dev, "dev")
+            raise ArgumentError("resume goes on from a checkpoint: say beside which file it is.")
+        if start is not None and word_clusters is not None:
+            raise ArgumentError("the parser to start from keeps its own word clusters.")
+        train_block = block_of(train, "learn from")
+        dev_block = None if dev is None else block_of(dev, "compare with")
         if isinstance(word_clusters, str | os.PathLike):
             word_clusters = read_clusters(word_clusters)
         fit = Fit(
@@ -118,7 +118,7 @@ class Parser:
         Options as in `ParseOptions`: decode, trees, kbest, samples, seed. Heads and labels that
         the sentences already have are not looked at.
         """
-        how = ParseOptions(**({"probabilities": True} | options))
+        how = ParseOptions.checked(**({"probabilities": True} | options))
         if isinstance(source, Sentence):
             raise ArgumentError("parse takes several sentences; put the one into a list.")
         if is_file(source):
@@ -140,12 +140,13 @@ class Parser:
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[tuple[ParsedBlock, int]]:
         """A file parsed in bounded memory: blocks, each with the bytes read so far."""
-        decoder = self.decoder(options)
+        decoder, first = self.decoder(options), 0
         trees = options.kbest or options.samples or 1
         size = max(CHUNK_SIZE // trees, _SMALLEST_CHUNK)
         for chunk in read_blocks(path, format, skip_bad, on_error, chunk_size=size):
             if len(chunk.block):
-                yield parse_block(decoder, chunk.block, options), chunk.bytes_read
+                yield parse_block(decoder, chunk.block, options, first), chunk.bytes_read
+                first += len(chunk.block)
 
     def decoder(self, options: ParseOptions | None = None) -> BlockDecoder:
         options = options or ParseOptions()
@@ -198,20 +199,6 @@ class Parser:
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
     """A parser from a model file."""
     return Parser.from_model(read_model(path), threads)
-
-
-_SHAPE = ("features", "labels", "clusters", "cluster_of", "bits", "label_bits")
-
-
-def _check_same_shape(settings: ParserSettings, start: ParserSettings) -> None:
-    """Weights can go on being trained only as what they are."""
-    for name in _SHAPE:
-        own, other = getattr(settings, name), getattr(start, name)
-        if own != other:
-            raise ArgumentError(
-                f"the model that training starts from has {name}={other!r}, which cannot become "
-                f"{own!r}: leave it as it is."
-            )
 
 
 def _file_name(source: object) -> str | None:

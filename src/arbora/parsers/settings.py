@@ -11,7 +11,7 @@ from arbora.features import TemplateSet
 from arbora.training.mira import MiraVariant
 from arbora.types import TreeClass
 
-__all__ = ["Decoder", "ParserSettings"]
+__all__ = ["Decoder", "ParserSettings", "is_whole"]
 
 Learner = Literal["perceptron", "mira", "loglinear", "maxmargin"]
 Optimizer = Literal["adagrad", "sgd", "lbfgs", "cg", "eg"]
@@ -45,7 +45,7 @@ class ParserSettings:
     rate: float | None = None
     l2: float | None = None
     mira: MiraVariant = "1-best"
-    largest_step: float = 0.01
+    largest_step: float = 0.001
     k: int = 5
     average: bool = True
     arc_filter: bool = True
@@ -61,20 +61,28 @@ class ParserSettings:
                 raise ArgumentError(f"{name} is one of {known}, not {value!r}.")
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
-            if value is None:
+            if value is None and name in _OPTIONAL:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-                raise ArgumentError(f"{name} is a number, not {value!r}.")
+            if name in _REAL:
+                if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+                    raise ArgumentError(f"{name} is a number, not {value!r}.")
+            elif not is_whole(value):
+                raise ArgumentError(f"{name} is a whole number, not {value!r}.")
             if not low <= value <= high:
                 raise ArgumentError(f"{name} is between {low:g} and {high:g}, not {value!r}.")
         self._check_combinations()
 
     def _check_combinations(self) -> None:
         hidden = self.clusters > 1
+        exponentiated = self.learner == "maxmargin" or self.optimizer == "eg"
         if self.learner in ("perceptron", "mira") and self.optimizer != "adagrad":
             raise ArgumentError(
                 f"optimizer belongs to the loglinear learner; {self.learner} has none to choose."
             )
+        if self.learner == "maxmargin" and self.optimizer not in ("adagrad", "eg"):
+            raise ArgumentError("maxmargin is learnt by exponentiated gradient: optimizer='eg'.")
+        if exponentiated and self.l2 == 0.0:
+            raise ArgumentError("exponentiated gradient needs a regulariser: l2 above 0.")
         if hidden and self.learner != "loglinear":
             raise ArgumentError(
                 f"hidden clusters are summed over, which {self.learner} cannot: use loglinear."
@@ -99,6 +107,10 @@ class ParserSettings:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
+def is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _learner_defaults(settings: ParserSettings) -> dict[str, Any]:
     defaults: dict[str, Any] = {
         "decode": "mbr" if settings.learner == "loglinear" else "map",
@@ -114,8 +126,8 @@ def _learner_defaults(settings: ParserSettings) -> dict[str, Any]:
         return (
             defaults
             | {
-                "adagrad": {"rate": 0.02, "l2": 0.1},
-                "sgd": {"rate": 0.02, "l2": 0.1},
+                "adagrad": {"rate": 0.05, "l2": 10.0},
+                "sgd": {"rate": 0.02, "l2": 1.0},
                 "lbfgs": {"passes": 10, "l2": 1.0},
                 "cg": {"passes": 10, "l2": 1.0},
             }[settings.optimizer]
@@ -138,6 +150,8 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "average": (True, False),
     "arc_filter": (True, False),
 }
+_OPTIONAL = {"passes", "batch_size", "rate", "l2"}
+_REAL = {"rate", "l2", "largest_step"}
 _RANGES: dict[str, tuple[float, float]] = {
     "clusters": (0, 256),
     "passes": (1, 10_000),

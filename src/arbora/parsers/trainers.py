@@ -38,7 +38,8 @@ def make_trainer(settings: ParserSettings, problem: ArcProblem, start: Model | N
         return ExponentiatedGradient(problem, "loglinear", l2)
     if settings.learner == "loglinear" and settings.optimizer in ("lbfgs", "cg"):
         batch = BatchTrainer(problem, "cg" if settings.optimizer == "cg" else "lbfgs", l2)
-        batch.start_from(_first_weights(settings, problem, start))
+        weights = _first_weights(settings, problem, start)
+        batch.start_from(weights, keep_others=start is not None)
         return batch
     size, threads, total = problem.scorer.size, problem.scorer.threads, len(problem.treebank)
     rule: Rule
@@ -48,7 +49,7 @@ def make_trainer(settings: ParserSettings, problem: ArcProblem, start: Model | N
         if settings.optimizer == "sgd":
             rule = StochasticGradient(size, threads, rate, l2, total)
         else:
-            rule = AdaGrad(size, threads, rate, l2, total, _DELTA)
+            rule = AdaGrad(size, threads, rate, _decay(l2, start), total, _DELTA)
     else:
         rule = Additive(size, threads)
         objective = perceptron_objective
@@ -63,10 +64,16 @@ def make_trainer(settings: ParserSettings, problem: ArcProblem, start: Model | N
 def make_label_trainer(
     settings: ParserSettings, scorer: LabelScorer, treebank: Treebank, start: Model | None
 ) -> LabelTrainer:
-    rule = AdaGrad(scorer.size, scorer.threads, _LABEL_RATE, _LABEL_L2, len(treebank), _DELTA)
+    l2 = _decay(_LABEL_L2, start)
+    rule = AdaGrad(scorer.size, scorer.threads, _LABEL_RATE, l2, len(treebank), _DELTA)
     if start is not None and len(start.label_weights) == scorer.size:
         rule.start_from(start.label_weights)
     return LabelTrainer(scorer, treebank, rule, max(16, settings.batch_size or 1))
+
+
+def _decay(l2: float, start: Model | None) -> float:
+    """None when going on from a model: AdaGrad's would wipe out what new sentences do not touch."""
+    return l2 if start is None else 0.0
 
 
 def _first_weights(

@@ -76,7 +76,7 @@ def tune(
 
     `grid` has lists of values by the names of `ParserSettings`, by default those of
     `default_grid`. Other keywords are options of `Parser` or of `Parser.fit` and hold for all
-    trials. Without `dev`, every tenth sentence of `train` is held out. `on_trial` is told each
+    trials. Without `dev`, the last tenth of `train` is held out. `on_trial` is told each
     trial's number and how many there are, `on_result` what came of it.
     """
     known = ParserSettings.__dataclass_fields__

@@ -67,7 +67,10 @@ class ArcScorer:
         scale: float = 1.0,
         keep: IntArray | None = None,
     ) -> FloatArray:
-        """Scores of the chosen sentences; arcs in `keep` (their words' heads) are not filtered."""
+        """Scores of the chosen sentences.
+
+        Arcs in `keep` (their words' heads) are not filtered, nor are those of words where it is -1.
+        """
         sides = encoded.n_words[sentences] + 1
         answer = np.empty(int((sides * sides).sum()) * self._model.width)
         kept = _NO_HEADS if keep is None else keep

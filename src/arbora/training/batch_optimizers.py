@@ -30,11 +30,14 @@ class BatchTrainer:
         self.problem, self.optimizer, self.l2 = problem, optimizer, l2
         self._weights = np.zeros(problem.scorer.size)
         self._gradient = Gradient(problem.scorer.size)
-        self._touched = self._find_touched()
+        self._touched = self._find_touched()  # the other weights never change
         self._values = np.zeros(len(self._touched))
 
-    def start_from(self, weights: NDArray[np.generic]) -> None:
+    def start_from(self, weights: NDArray[np.generic], *, keep_others: bool) -> None:
+        """Begins at given weights; those that nothing touches are kept, or are zero."""
         self._values[:] = weights[self._touched]
+        if keep_others:
+            self._weights[:] = weights
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:  # noqa: ARG002
         evaluated = 0
@@ -55,7 +58,7 @@ class BatchTrainer:
         return PassReport((float(answer.fun) - penalty) / words, figures)
 
     def parameters(self) -> FloatArray:
-        weights = np.zeros_like(self._weights)
+        weights = self._weights.copy()
         weights[self._touched] = self._values
         return weights
 

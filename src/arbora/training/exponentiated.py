@@ -101,7 +101,7 @@ class ExponentiatedGradient:
             duals[allowed] += self.rate * self.c * (cost + scores)[allowed]
         else:
             share = min(1.0, self.rate * self.c)
-            duals[allowed] += share * (scores - duals)[allowed]
+            duals[allowed] += share * (scores[allowed] - duals[allowed])
         after = self._distribution(batch).sums(marginals=True)
         self._move(batch, after.marginals - before)
         if self.kind == "maxmargin":

@@ -29,11 +29,11 @@ class DevScores:
 
 @dataclass(frozen=True)
 class PassRecord:
-    """What one pass did; scores are None without dev."""
+    """What one pass did."""
 
     number: int
     loss: float
-    uas: float | None
+    uas: float | None  # without dev
     las: float | None
     seconds: float
     figures: dict[str, float] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class PassRecord:
 
 @dataclass
 class History:
-    """All passes so far, and which was best on dev."""
+    """All passes so far, and which was best on dev; without dev, the last."""
 
     passes: list[PassRecord] = field(default_factory=list)
     best: int = 0
@@ -72,7 +72,7 @@ class LoopSettings:
 
 
 Parameters = dict[str, NDArray[np.float32]]  # of every trainer, as they would be saved
-Evaluate = Callable[[Parameters], DevScores | None]  # None without dev
+Evaluate = Callable[[Parameters], DevScores | None]  # None: there is no dev
 # Called after each pass, for a checkpoint.
 AfterPass = Callable[[History, Parameters], None]
 
@@ -121,18 +121,13 @@ def run_loop(
             report.figures,
         )
         history.passes.append(record)
-        # Without dev the last pass is taken for the best.
-        is_best = (
-            history.best == 0
-            or scores is None
-            or scores.deciding > _deciding(history.passes[history.best - 1])
-        )
+        is_best = _is_best(scores, history)
         if is_best:
             history.best, best = number, parameters
-        if observer is not None:
-            observer.end_pass(record, is_best)
         if after_pass is not None:
             after_pass(history, best)
+        if observer is not None:
+            observer.end_pass(record, is_best)
     return best, history
 
 
@@ -141,5 +136,8 @@ def _is_over(history: History, settings: LoopSettings) -> bool:
     return done >= settings.passes or (done > 0 and done - history.best >= settings.patience)
 
 
-def _deciding(record: PassRecord) -> float:
-    return DevScores(record.uas or 0.0, record.las).deciding
+def _is_best(scores: DevScores | None, history: History) -> bool:
+    if scores is None or history.best == 0:
+        return True
+    best = history.passes[history.best - 1]
+    return best.uas is None or scores.deciding > DevScores(best.uas, best.las).deciding

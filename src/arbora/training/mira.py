@@ -23,6 +23,8 @@ from arbora.types import FloatArray
 
 __all__ = ["Mira", "MiraVariant", "hildreth"]
 
+_SWEEPS = 2000  # of coordinate ascent; rivals that are nearly alike need many
+
 MiraVariant = Literal["1-best", "k-best", "factored", "mbr"]
 
 
@@ -104,9 +106,7 @@ class Mira:
             part = slice(int(ends[i] - sizes[i]), int(ends[i]))
             scores = np.where(np.isfinite(trees.flat[part]), trees.flat[part], 0.0)
             violation = (rows > 0.0).sum(axis=1) + rows @ scores
-            rows = rows[violation > 0.0]
-            violation = violation[violation > 0.0]
-            if not len(rows):
+            if not (violation > 0.0).any():
                 continue
             one = batch.sentences[i : i + 1]
             products = self.scorer.inner_products(batch.encoded, one, rows.reshape(-1), len(rows))
@@ -120,7 +120,7 @@ def hildreth(products: FloatArray, violations: FloatArray, largest: float) -> Fl
     """Maximises violations·a - a·products·a / 2 over 0 <= a <= largest, by coordinates."""
     steps = np.zeros(len(violations))
     gradient = violations.astype(np.float64).copy()
-    for _ in range(100):
+    for _ in range(_SWEEPS):
         change = 0.0
         for j in range(len(steps)):
             if products[j, j] <= 0.0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from arbora.inference import ProjectiveTrees, SpanningTrees
@@ -44,11 +46,15 @@ def single_rooted(treebank: Treebank) -> Treebank:
 
 
 def projectivise(treebank: Treebank, root: Root) -> tuple[Treebank, float]:
-    """The nearest projective trees, and the share of known heads that they keep (oracle UAS)."""
+    """The nearest projective trees, and the share of known heads that they keep (oracle UAS).
+
+    Known heads that do not cross may still have no projective completion, so all sentences with
+    unknown heads are looked at.
+    """
     heads = treebank.heads.copy()
     for i in range(len(treebank)):
         words = slice(treebank.first_word[i], treebank.first_word[i + 1])
-        if _has_crossing_arcs(heads[words]):
+        if (heads[words] < 0).any() or _has_crossing_arcs(heads[words]):
             heads[words] = projectivise_heads(heads[words], root)
     known = treebank.heads >= 0
     kept = float((heads == treebank.heads)[known].mean()) if known.any() else 1.0
@@ -80,7 +86,10 @@ def projectivise_heads(heads: IntArray, root: Root) -> IntArray:
 
 
 def completed(treebank: Treebank, trees: TreeClass, root: Root) -> Treebank:
-    """Every missing head filled in by the nearest that makes a tree, for learners without sums."""
+    """Nothing missing any more, for learners without sums.
+
+    Heads become the nearest that make a tree, labels the commonest one.
+    """
     heads = treebank.heads.copy()
     make = ProjectiveTrees if trees == "projective" else SpanningTrees
     for i in range(len(treebank)):
@@ -92,7 +101,10 @@ def completed(treebank: Treebank, trees: TreeClass, root: Root) -> Treebank:
         scores = -np.abs(place[:, None] - place).astype(np.float64)
         given = [(int(head), word) for word, head in enumerate(known, start=1) if head >= 0]
         heads[words] = make(scores, root=root).constrain(required=given).argmax().heads
-    return treebank.with_heads(heads)
+    known_labels = treebank.labels[treebank.labels >= 0]
+    commonest = np.bincount(known_labels).argmax() if len(known_labels) else 0
+    labels = np.where(treebank.labels < 0, commonest, treebank.labels).astype(np.int32)
+    return replace(treebank, heads=heads, labels=labels)
 
 
 def _has_crossing_arcs(heads: IntArray) -> bool:

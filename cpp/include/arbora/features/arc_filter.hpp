@@ -12,7 +12,8 @@ namespace arbora::features {
 
 // The largest length seen for each pair of coarse tags and direction, in a table addressed by a
 // hash: where two pairs meet, the larger length holds, so that meeting can only keep more arcs. A
-// tag that was never seen prunes nothing. The chain 0 -> 1 -> 2 -> ... is always kept: it is a tree
+// tag that was never seen with a head prunes nothing; which tags were is in the second half of the
+// table, away from the lengths. The chain 0 -> 1 -> 2 -> ... is always kept: it is a tree
 // of every class, so no sentence is left without one.
 class ArcFilter {
  public:
@@ -37,9 +38,11 @@ class ArcFilter {
 
  private:
   static std::size_t place(std::uint64_t head, std::uint64_t modifier, bool right) {
-    return key_of("filter: head modifier direction", head, modifier, std::uint64_t{right}) >> 48U;
+    return key_of("filter: head modifier direction", head, modifier, std::uint64_t{right}) >> 49U;
   }
-  static std::size_t place(std::uint64_t tag) { return key_of("filter: tag", tag) >> 48U; }
+  static std::size_t place(std::uint64_t tag) {
+    return kSize / 2 + (key_of("filter: tag", tag) >> 49U);
+  }
   bool known(std::uint64_t tag) const { return lengths_[place(tag)] != 0; }
 
   std::span<const std::uint16_t> lengths_;

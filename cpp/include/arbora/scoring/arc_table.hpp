@@ -22,15 +22,17 @@ struct ArcTable {
 };
 
 // Fills scores, (n+1) x (n+1), with weights times features, times `scale`; arcs that the filter
-// drops are forbidden, unless `keep` (heads of words 1..n, or null) has them.
+// drops are forbidden, unless `keep` (heads of words 1..n, or null) has them or does not know: a
+// word without a head (-1) keeps all arcs, since the filter's chain may make a cycle with known
+// heads.
 template <class Weight>
 void score_arcs(const ArcTable& table, const Weight* weights, double scale,
-                const features::ArcFilter& filter, const features::Sentence<std::uint64_t>& sentence,
-                const std::int32_t* keep, double* scores, Workspace& workspace);
+                const features::ArcFilter& filter,
+                const features::Sentence<std::uint64_t>& sentence, const std::int32_t* keep,
+                double* scores, Workspace& workspace);
 
 // Adds sum over arcs of d_scores times features to the gradient.
 void expand_arcs(const ArcTable& table, const features::Sentence<std::uint64_t>& sentence,
-                 const double* d_scores, SlicedEntries& entries,
-                 Workspace& workspace);
+                 const double* d_scores, SlicedEntries& entries, Workspace& workspace);
 
 }  // namespace arbora::scoring

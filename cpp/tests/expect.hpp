@@ -1,0 +1,21 @@
+// Claims that the core's tests make; a failed one is printed and counted.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+inline int failures = 0;
+
+inline void expect(bool truth, const char* claim, const char* file, int line) {
+  if (truth) return;
+  ++failures;
+  std::printf("%s, line %d: not true: %s\n", file, line, claim);
+}
+#define EXPECT(claim) expect((claim), #claim, __FILE__, __LINE__)
+
+inline bool near(double a, double b, double tolerance) {
+  return std::abs(a - b) <= tolerance * std::max({1.0, std::abs(a), std::abs(b)});
+}
+
+void test_learning();  // learning_tests.cpp

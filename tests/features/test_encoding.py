@@ -1,0 +1,152 @@
+"""What a model sees of a sentence, and what it never sees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arbora import DataError, FileError, Sentence
+from arbora.data.whole import read_whole
+from arbora.errors import ArgumentError
+from arbora.features import FeatureSettings, WordClusters, read_clusters
+from arbora.scoring import ArcScorer
+from tests.toys import encode, everything, toy_sentence
+
+FORMS = ["die", "Katze", "schläft", "gern"]
+COLUMNS = {
+    "lemmas": ["der", "Katze", "schlafen", "gern"],
+    "upos": ["DET", "NOUN", "VERB", "ADV"],
+    "xpos": ["ART", "NN", "VVFIN", "ADV"],
+    "feats": ["Case=Nom", "Case=Nom|Number=Sing", "Number=Sing", "_"],
+}
+
+
+def scores(sentence, settings, clusters=None):
+    _, encoded = encode([sentence], settings=settings, clusters=clusters)
+    scorer = ArcScorer(settings, 14, outcomes="label", row_bits=10, width=2)
+    weights = np.random.default_rng(5).normal(size=scorer.size)
+    return scorer.scores(weights, encoded, everything(encoded)).tobytes()
+
+
+def settings_for(sentence, templates="rich"):
+    return FeatureSettings.for_training(templates, read_whole([sentence]))
+
+
+def full(**changes):
+    return Sentence.from_words(FORMS, **(COLUMNS | changes))
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_every_column_matters(name):
+    settings = settings_for(full())
+    changed = [*COLUMNS[name][:-1], "X=Y"]
+    assert scores(full(), settings) != scores(full(**{name: changed}), settings)
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [["lemmas"], ["upos"], ["xpos"], ["feats"], ["upos", "xpos"], list(COLUMNS)],
+    ids="+".join,
+)
+@pytest.mark.parametrize("templates", ["rich", "mcdonald2005"])
+def test_columns_that_training_left_empty_are_not_read(empty, templates):
+    gone = dict.fromkeys(empty)
+    settings = settings_for(full(**gone), templates)
+    used = {"lemmas": settings.lemma, "upos": settings.upos, "xpos": settings.xpos}
+    assert (used | {"feats": settings.feats}) == {name: name not in empty for name in COLUMNS}
+    assert scores(full(**gone), settings) == scores(full(), settings)
+
+
+def test_a_second_column_of_the_same_tags_is_not_used():
+    assert not settings_for(full(xpos=COLUMNS["upos"])).xpos
+    assert settings_for(full()).xpos
+
+
+def test_heads_labels_and_the_rest_never_matter():
+    bare = full()
+    settings = settings_for(bare)
+    annotated = full(heads=[2, 3, 0, 3], labels=["det", "nsubj", "root", "advmod"])
+    assert scores(bare, settings) == scores(annotated, settings)
+    rows = [line.split("\t") for line in bytes(annotated).decode().split("\n") if line]
+    for row, deps in zip(rows, ["2:det", "3:nsubj", "0:root", "3:advmod"], strict=True):
+        row[8:] = [deps, "SpaceAfter=No"]
+    text = "\n".join("\t".join(row) for row in rows)
+    assert scores(Sentence.from_bytes(f"# c\n{text}\n\n".encode()), settings) == scores(
+        bare, settings
+    )
+
+
+def test_multiword_tokens_and_empty_nodes_are_passed_over(rng):
+    plain = toy_sentence(rng, 3)
+    lines = bytes(plain).decode().rstrip("\n").split("\n")
+    other = ["1-2\tab\t" + "\t".join("_" * 8), *lines[:2], "2.1\t" + "\t".join("_" * 9), lines[2]]
+    extended = Sentence.from_bytes(("\n".join(other) + "\n\n").encode())
+    settings = settings_for(plain)
+    assert scores(plain, settings) == scores(extended, settings)
+
+
+def test_templates_by_name():
+    sets = {name: settings_for(full(), name) for name in ("rich", "mcdonald2005", "squeezed2005")}
+    assert len({scores(full(), settings) for settings in sets.values()}) == 3
+    with pytest.raises(ArgumentError, match="features is one of rich, mcdonald2005"):
+        settings_for(full(), "best")
+
+
+class TestWordClusters:
+    def write(self, tmp_path, text):
+        path = tmp_path / "clusters.txt"
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    def test_hard_clusters_change_scores(self, tmp_path):
+        settings = settings_for(full())
+        clusters = read_clusters(self.write(tmp_path, "0110101\tKatze\t12\n0110\tdie\t3\n"))
+        assert clusters.rows == (("Katze", "0110101", 1.0), ("die", "0110", 1.0))
+        assert scores(full(), settings) != scores(full(), settings, clusters)
+        elsewhere = read_clusters(self.write(tmp_path, "0110101\tHund\n"))
+        assert scores(full(), settings) == scores(full(), settings, elsewhere)
+
+    def test_soft_clusters_are_shares(self, tmp_path):
+        clusters = read_clusters(self.write(tmp_path, "a\tKatze\t3\r\nb\tKatze\t1\r\n\r\n"))
+        assert clusters.rows == (("Katze", "a", 0.75), ("Katze", "b", 0.25))
+        settings = settings_for(full())
+        hard = WordClusters([("Katze", "a", 1.0)])
+        assert scores(full(), settings, clusters) != scores(full(), settings, hard)
+
+    def test_soft_scores_lie_between_the_hard_ones(self):
+        settings = settings_for(full())
+        scorer = ArcScorer(settings, 14)
+        weights = np.random.default_rng(5).normal(size=scorer.size)
+
+        def table(*rows):
+            _, encoded = encode([full()], settings=settings, clusters=WordClusters(rows))
+            answer = scorer.scores(weights, encoded, everything(encoded))
+            return answer[np.isfinite(answer)]
+
+        soft = table(("Katze", "a", 0.75), ("Katze", "b", 0.25))
+        mixed = 0.75 * table(("Katze", "a", 1.0)) + 0.25 * table(("Katze", "b", 1.0))
+        np.testing.assert_allclose(soft, mixed, atol=1e-9)  # one clustered word: linear in shares
+
+    def test_forms_with_odd_spaces_stay_on_their_line(self, tmp_path):
+        path = self.write(tmp_path, "\ufeff01\ta\u2028b\n10\tc\x85d\n")
+        assert read_clusters(path).rows == (("a\u2028b", "01", 1.0), ("c\x85d", "10", 1.0))
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("01\tKatze\n10 Hund\n", r"line 2: a line is cluster<TAB>form"),
+            ("01\tKatze\tmany\n", r"line 1: 'many' is not a positive number"),
+            ("01\tKatze\t0\n", r"line 1: '0' is not a positive number"),
+            ("01\tKatze\tinf\n", r"line 1: 'inf' is not a positive number"),
+            ("\tKatze\n", r"line 1: a line is cluster"),
+            ("", "no clusters in the file"),
+            (b"01\tK\xe4tzchen\n", "not UTF-8"),
+        ],
+    )
+    def test_bad_files(self, tmp_path, text, reason):
+        with pytest.raises(DataError, match=reason):
+            read_clusters(self.write(tmp_path, text))
+
+    def test_missing_files(self, tmp_path):
+        with pytest.raises(FileError, match="No such file"):
+            read_clusters(tmp_path / "nothing")

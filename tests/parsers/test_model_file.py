@@ -1,0 +1,224 @@
+"""The model file: the same model back, or a reason."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+
+import arbora
+from arbora import ModelError, Parser
+from arbora.features import WordClusters
+from arbora.parsers import model_file
+from arbora.parsers.model_file import from_bytes, to_bytes
+from tests.parsers.conftest import sentences, trained
+
+MODELS = {
+    "default": {},
+    "joint": {"labels": "joint"},
+    "bare": {"labels": "none", "arc_filter": False},
+    "clusters": {"clusters": 2},
+}
+
+
+@pytest.fixture(params=MODELS)
+def parser(request):
+    return trained(**MODELS[request.param])
+
+
+@pytest.fixture(scope="module")
+def data():
+    return to_bytes(trained().model)
+
+
+def test_round_trip(parser, tmp_path, test_sentences):
+    path = tmp_path / "model"
+    parser.save(path)
+    again = arbora.load(path)
+    again.save(tmp_path / "again")
+    assert path.read_bytes() == (tmp_path / "again").read_bytes()
+    assert again.settings == parser.model.settings
+    assert again.model.card == parser.model.card
+    assert again.model.weights.dtype == np.float32
+    ours, theirs = parser.parse(test_sentences), again.parse(test_sentences)
+    assert [bytes(s) for s in ours] == [bytes(s) for s in theirs]
+    assert [s.log_prob for s in ours] == [s.log_prob for s in theirs]
+
+
+def test_word_clusters_go_with_the_model(test_sentences):
+    clusters = WordClusters([("the", "0101", 0.5), ("the", "11", 0.5), ("ä\u2028b", "0", 1.0)])
+    model = replace(trained().model, word_clusters=clusters)
+    again = from_bytes(to_bytes(model))
+    assert again.word_clusters.rows == clusters.rows
+    texts = [[bytes(s) for s in Parser.from_model(m).parse(test_sentences)] for m in (model, again)]
+    assert texts[0] == texts[1]
+
+
+def test_zeros_are_stored_only_if_that_is_smaller():
+    model = trained().model
+    few, many = np.zeros_like(model.weights), np.ones_like(model.weights)
+    few[[3, 77]] = 1.5
+    sparse, dense = (to_bytes(replace(model, weights=weights)) for weights in (few, many))
+    assert len(sparse) + 4 * len(few) - 100 < len(dense)
+    assert from_bytes(sparse).weights.tobytes() == few.tobytes()
+    assert from_bytes(dense).weights.tobytes() == many.tobytes()
+
+
+def test_pickling(parser, test_sentences):
+    again = pickle.loads(pickle.dumps(parser))
+    assert [bytes(s) for s in again.parse(test_sentences)] == [
+        bytes(s) for s in parser.parse(test_sentences)
+    ]
+    unfitted = pickle.loads(pickle.dumps(Parser(learner="mira", threads=1)))
+    assert unfitted.settings.learner == "mira"
+    parsed = parser.parse(test_sentences[:1])[0]
+    other = pickle.loads(pickle.dumps(parsed))
+    assert (bytes(other), other.log_prob) == (bytes(parsed), parsed.log_prob)
+
+
+def refused(data):
+    with pytest.raises(ModelError) as caught:
+        from_bytes(data)
+    text = str(caught.value)
+    assert text.endswith(".")
+    assert "\n" not in text
+    return text
+
+
+def test_cut_short(data):
+    header = 8 + int.from_bytes(data[:8], "little")
+    places = [0, 1, 7, 8, 9, 100, header - 1, header, header + 1, len(data) // 2, len(data) - 1]
+    for place in [*places, *range(0, len(data), max(1, len(data) // 40))]:
+        reason = refused(data[:place])
+        assert "cut short" in reason or "damaged" in reason, (place, reason)
+
+
+def test_one_flipped_bit(data):
+    rng = np.random.default_rng(0)
+    header = 8 + int.from_bytes(data[:8], "little")
+    in_header = rng.integers(0, header, 250)
+    for place in [*range(8), *in_header, *rng.integers(header, len(data), 60)]:
+        altered = bytearray(data)
+        altered[place] ^= 1 << int(rng.integers(8))
+        refused(bytes(altered))
+
+
+def test_more_at_the_end(data):
+    refused(data + b"\0")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty or cut short"),
+        (pickle.dumps({"weights": list(range(100))}), "not a model"),
+        (b"PK\x03\x04" + bytes(200), "not a model"),
+        (b"1\tThe\t_\tDET\n" * 20, "not a model"),
+        (save_tensors({"weights": np.zeros(3, np.float32)}), "not a model of Arbora"),
+        (save_tensors({"w": np.zeros(3, np.float32)}, {"format": "pt"}), "not a model of Arbora"),
+    ],
+    ids=["empty", "pickle", "zip", "text", "safetensors", "foreign"],
+)
+def test_foreign_files(tmp_path, content, reason):
+    path = tmp_path / "model"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match=reason) as caught:
+        arbora.load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(ModelError, match="No such file"):
+        arbora.load(tmp_path / "nothing")
+    with pytest.raises(ModelError, match=r"[Ii]s a directory"):
+        arbora.load(tmp_path)
+
+
+def with_description(data, **changes):
+    """The file with another description and a checksum that fits it."""
+    metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+    description = json.loads(metadata["arbora"]) | changes
+    for name in [name for name, value in changes.items() if value is ...]:
+        del description[name]
+    text, tensors = json.dumps(description), load_tensors(data)
+    del tensors["checksum"]
+    tensors["checksum"] = model_file._checksum(text, tensors)
+    return save_tensors(tensors, {"arbora": text})
+
+
+def test_the_helper_changes_nothing_by_itself(data):
+    assert from_bytes(with_description(data)).labels == from_bytes(data).labels
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"version": 99}, "format 99 and this Arbora reads up to"),
+        ({"version": "x"}, "incomplete"),
+        ({"labels": ...}, "incomplete"),
+        ({"settings": {"learner": "oracle"}}, "settings are not known here"),
+        ({"settings": {"colour": "blue"}}, "incomplete"),
+        ({"sizes": 5}, "incomplete"),
+        ({"labels": ["only"]}, "does not fit"),
+        ({"root": "many"}, "root"),
+        ({"decode_trees": "planar"}, "decode_trees"),
+        ({"temperature": 0}, "temperature"),
+        ({"temperature": "hot"}, "temperature"),
+    ],
+    ids=str,
+)
+def test_descriptions_that_do_not_fit(data, changes, reason):
+    assert re.search(reason, refused(with_description(data, **changes)))
+
+
+def test_a_kill_while_saving_leaves_the_old_file(tmp_path):
+    path = tmp_path / "model"
+    trained().save(path)
+    before = path.read_bytes()
+    program = f"""
+import os, signal, arbora
+from arbora.data import output
+parser = arbora.load({str(path)!r})
+real = output._Checked.__call__
+def half(self, data):
+    real(self, data[: len(data) // 2])
+    self._stream.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+output._Checked.__call__ = half
+parser.save({str(path)!r})
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    assert path.read_bytes() == before
+
+
+def test_an_error_while_saving_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "model"
+    trained().save(path)
+    before = path.read_bytes()
+
+    def broken(*_):
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(model_file, "to_bytes", broken)
+    with pytest.raises(RuntimeError):
+        trained().save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["model"]
+
+
+def test_the_card_says_where_the_model_is_from():
+    card = trained().model.card
+    assert card["trained_on"]["sentences"] == 60
+    assert card["trained_on"]["words"] == sum(len(s.forms) for s in sentences("train", 60))
+    assert card["dev"]["uas"] == trained().history.passes[card["best_pass"] - 1].uas
+    assert card["root"] == trained().model.root

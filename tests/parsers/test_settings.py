@@ -1,0 +1,100 @@
+"""Bad choices are refused when the parser is made, in one sentence."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from arbora import ArgumentError, ModelError, Parser, Sentence
+from arbora.parsers import ParseOptions, ParserSettings
+
+BAD = [
+    ("learner", "svm"), ("learner", None), ("optimizer", "adam"), ("trees", "planar"),
+    ("root", "many"), ("order", "third"), ("features", "all"), ("labels", True),
+    ("decode", "viterbi"), ("decode_trees", "both"), ("cluster_of", "word"), ("mira", "2-best"),
+    ("average", "yes"), ("arc_filter", None), ("clusters", -1), ("clusters", 257),
+    ("clusters", None), ("clusters", 2.5), ("passes", 0), ("passes", 1.5), ("passes", "3"),
+    ("patience", 0), ("patience", None), ("batch_size", 0), ("batch_size", 2.0), ("rate", 0.0),
+    ("rate", math.nan), ("rate", math.inf), ("rate", "fast"), ("l2", -1.0), ("l2", math.inf),
+    ("largest_step", 0.0), ("largest_step", None), ("k", 0), ("k", True), ("bits", 7),
+    ("bits", 29), ("bits", 20.5), ("label_bits", 3), ("label_bits", 25), ("seed", -1),
+    ("seed", 2**63), ("seed", 0.5), ("seed", None),
+]  # fmt: skip
+
+NONSENSE = [
+    ({"learner": "perceptron", "optimizer": "sgd"}, "optimizer belongs to the loglinear learner"),
+    ({"learner": "mira", "optimizer": "eg"}, "optimizer belongs to the loglinear learner"),
+    ({"learner": "maxmargin", "optimizer": "lbfgs"}, "learnt by exponentiated gradient"),
+    ({"learner": "maxmargin", "l2": 0.0}, "needs a regulariser"),
+    ({"optimizer": "eg", "l2": 0}, "needs a regulariser"),
+    ({"learner": "perceptron", "clusters": 2}, "use loglinear"),
+    ({"optimizer": "eg", "clusters": 2}, "no clusters"),
+    ({"clusters": 4, "labels": "joint"}, "use staged"),
+    ({"decode": "max-z"}, "give clusters as well"),
+    ({"trees": "projective", "decode_trees": "nonprojective"}, "decoded projectively"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD, ids=str)
+def test_bad_values(name, value):
+    with pytest.raises(ArgumentError, match=rf"^{name} is .*not .*\.$"):
+        Parser(**{name: value})
+
+
+@pytest.mark.parametrize(("options", "reason"), NONSENSE, ids=str)
+def test_nonsense(options, reason):
+    with pytest.raises(ArgumentError, match=reason):
+        Parser(**options)
+
+
+def test_unknown_options():
+    with pytest.raises(ArgumentError, match="a parser has no option 'lerner'; the options are"):
+        Parser(lerner="mira")
+    for threads in (0, -1, 1.5, "two"):
+        with pytest.raises(ArgumentError, match="threads is a number of threads"):
+            Parser(threads=threads)
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "mira", "loglinear", "maxmargin"])
+@pytest.mark.parametrize("optimizer", ["adagrad", "sgd", "lbfgs", "cg", "eg"])
+def test_resolving_fills_in_what_was_not_said(learner, optimizer):
+    try:
+        settings = ParserSettings(learner=learner, optimizer=optimizer)
+    except ArgumentError:
+        return
+    resolved = settings.resolved()
+    assert None not in resolved.to_dict().values()
+    assert resolved.resolved() == resolved
+    said = ParserSettings(
+        learner=learner, optimizer=optimizer, passes=3, rate=0.125, l2=0.25, batch_size=5,
+        decode="greedy", decode_trees="projective",
+    ).resolved()  # fmt: skip
+    assert (said.passes, said.rate, said.l2, said.batch_size) == (3, 0.125, 0.25, 5)
+    assert (said.decode, said.decode_trees) == ("greedy", "projective")
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"decode": "best"}, "decode is one of map, mbr, greedy, max-z, not 'best'"),
+        ({"trees": "planar"}, "trees is one of nonprojective, projective"),
+        ({"kbest": 0}, "kbest is a number of trees"),
+        ({"samples": 1.5}, "samples is a number of trees"),
+        ({"kbest": True}, "kbest is a number of trees"),
+        ({"kbest": 2, "samples": 2}, "choose one"),
+        ({"seed": -1}, "seed is a whole number"),
+        ({"seed": "x"}, "seed is a whole number"),
+    ],
+)
+def test_bad_options_of_parsing(options, reason):
+    with pytest.raises(ArgumentError, match=reason):
+        ParseOptions(**options)
+
+
+def test_parsing_before_learning():
+    parser = Parser()
+    with pytest.raises(ModelError, match="has not learnt yet"):
+        parser.parse([Sentence.from_words(["a"])])
+    with pytest.raises(ModelError, match="has not learnt yet"):
+        parser.save("nowhere")
