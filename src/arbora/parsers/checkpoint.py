@@ -26,7 +26,8 @@ from arbora.training.trainer import Trainer
 
 __all__ = ["Checkpoint", "fingerprint"]
 
-_WORTH = 4.0  # seconds of training that a second of writing is worth
+_CHEAP = 0.5  # seconds of writing that are always taken
+_WORTH = 4.0  # seconds of training that a second of writing beyond that is worth
 
 
 def fingerprint(
@@ -49,7 +50,7 @@ def fingerprint(
 class Checkpoint:
     """Where it is kept, and what it must agree with.
 
-    Short passes are not saved each: writing takes at most a fifth of the time.
+    Passes much shorter than the writing are not saved each: it takes at most a fifth of the time.
     """
 
     path: Path
@@ -65,7 +66,7 @@ class Checkpoint:
         self, trainers: dict[str, Trainer], history: History, best: dict[str, NDArray[Any]]
     ) -> None:
         started = time.monotonic()
-        if started - self._written < _WORTH * self._cost:
+        if self._cost > _CHEAP and started - self._written < _WORTH * self._cost:
             return
         tensors = {f"best/{name}": values for name, values in best.items()}
         for name, trainer in trainers.items():
