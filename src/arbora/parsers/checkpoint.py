@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,6 @@ from arbora.training.trainer import Trainer
 
 __all__ = ["Checkpoint", "fingerprint"]
 
-_CHEAP = 0.5  # seconds of writing that are always taken
-_WORTH = 4.0  # seconds of training that a second of writing beyond that is worth
-
 
 def fingerprint(
     settings: ParserSettings,
@@ -46,17 +42,12 @@ def fingerprint(
     return digest.hexdigest()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Checkpoint:
-    """Where it is kept, and what it must agree with.
-
-    Passes much shorter than the writing are not saved each: it takes at most a fifth of the time.
-    """
+    """Where it is kept, and what it must agree with."""
 
     path: Path
     fingerprint: str
-    _cost: float = field(default=0.0, init=False)  # seconds of the last writing
-    _written: float = field(default=0.0, init=False)  # when it ended
 
     @classmethod
     def beside(cls, model_path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
@@ -65,9 +56,6 @@ class Checkpoint:
     def write(
         self, trainers: dict[str, Trainer], history: History, best: dict[str, NDArray[Any]]
     ) -> None:
-        started = time.monotonic()
-        if self._cost > _CHEAP and started - self._written < _WORTH * self._cost:
-            return
         tensors = {f"best/{name}": values for name, values in best.items()}
         for name, trainer in trainers.items():
             for key, values in trainer.state().items():
@@ -75,8 +63,6 @@ class Checkpoint:
         metadata = {"fingerprint": self.fingerprint, "history": json.dumps(history.to_dict())}
         with open_output(self.path) as write:
             write(save_tensors(_without_zeros(tensors), metadata))
-        self._written = time.monotonic()
-        self._cost = self._written - started
 
     def read(self, trainers: dict[str, Trainer]) -> tuple[History, dict[str, NDArray[Any]]]:
         """Restores the trainers; the history so far and the best parameters."""

@@ -22,6 +22,7 @@ from arbora.types import FloatArray, IntArray, TreeClass
 __all__ = ["BlockDecoder", "Decoded"]
 
 _CELLS_AT_ONCE = 1 << 20  # bounds the memory of a call, whatever the number of sentences
+_FEWEST_CELLS = 1 << 17  # if a cell has many labels
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,12 @@ class BlockDecoder:
 
     def pieces(self, encoded: Encoded) -> Iterator[NDArray[np.int64]]:
         """Runs of sentences whose scores take a bounded amount of memory."""
-        cells = np.cumsum((encoded.n_words + 1) ** 2 * self.depth)
+        cells = np.cumsum((encoded.n_words + 1) ** 2)
+        at_once = max(_CELLS_AT_ONCE // (self._arcs.n_labels or 1), _FEWEST_CELLS)
         start = 0
         while start < len(cells):
             before = cells[start - 1] if start else 0
-            end = int(np.searchsorted(cells, before + _CELLS_AT_ONCE, side="right"))
+            end = int(np.searchsorted(cells, before + at_once, side="right"))
             end = max(end, start + 1)
             yield np.arange(start, end)
             start = end
@@ -176,9 +178,9 @@ class BlockDecoder:
             arcs = sums.marginals.reshape(-1, trees.n_labels)[cells].sum(axis=1)
             given_arc = sums.marginals[labelled] / np.maximum(arcs, 1e-300)
             log_probs = layout.per_sentence(trees.flat[labelled]) - log_partition
-        if self.decode == "greedy":  # whose heads need not be a tree
-            ends = np.cumsum(layout.n_words)
-            rows = [heads[None, end - n : end] for n, end in zip(layout.n_words, ends, strict=True)]
+        if self.decode == "greedy" and counts is None:  # whose heads need not be a tree
+            ends = np.cumsum(trees.n_words)
+            rows = [heads[None, end - n : end] for n, end in zip(trees.n_words, ends, strict=True)]
             is_tree = [in_class(row.astype(np.int64), self.trees, self.model.root) for row in rows]
             log_probs = np.where(np.concatenate(is_tree), log_probs, -np.inf)
         return Decoded(heads, labels, np.minimum(arcs, 1.0), np.minimum(given_arc, 1.0), log_probs)

@@ -192,7 +192,7 @@ def _lists_of_trees(
 ) -> tuple[IntArray, IntArray | None, NDArray[np.int64]]:
     """Heads of all trees of the sentences, labels for joint models, and how many trees each has.
 
-    Draws are keyed by the sentence's number in its file, so that blocks do not matter.
+    Draws are keyed by a sentence's number in its file, so that blocks and pieces do not matter.
     """
     temperature = decoder.model.temperature if options.samples is not None else 1.0
     best_cluster = decoder.decode == "max-z" and options.kbest is not None
@@ -203,7 +203,8 @@ def _lists_of_trees(
         labels = [tree.labels for one in found for tree in one if tree.labels is not None]
         counts = np.array([len(one) for one in found], dtype=np.int64)
     else:
-        drawn = _keyed_by(trees, first + sentences).sample(options.samples or 1, options.seed)
+        keyed = _keyed_by(trees, first + sentences)
+        drawn = keyed.sample(options.samples or 1, options.seed)
         heads = [rows.reshape(-1) for rows, _ in drawn]
         labels = [rows.reshape(-1) for _, rows in drawn if rows is not None]
         counts = np.full(len(sentences), options.samples or 1, dtype=np.int64)

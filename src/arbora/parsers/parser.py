@@ -81,24 +81,25 @@ class Parser:
     ) -> Parser:
         """Learns from annotated sentences: a path, an open file or a list.
 
-        The best pass is chosen on `dev`, or on the last tenth of `train` without it. `start`
+        The best pass is chosen on `dev`, or without it on the last tenth of `train`, after which
+        (`refit`) everything is learnt for as many passes. `start`
         is a parser to go on from. With `checkpoint` (the path that the model will have) each pass
         is saved beside it, and `resume` goes on from there.
         """
 
-        def block_of(source: TreebankSource, purpose: str) -> Block:
+        def block_of(source: TreebankSource, what: str) -> Block:
             block = read_whole(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
-            if isinstance(source, str | os.PathLike) and not (np.asarray(block.heads) >= 0).any():
-                message = f"there is nothing to {purpose}: no word has a head"
-                raise DataError(message, os.fspath(source), 1)
+            if not (np.asarray(block.heads) >= 0).any():
+                name = source if isinstance(source, str | os.PathLike) else f"the {what} data"
+                raise DataError(f"no word has a head, so it is no use as {what} data", str(name), 1)
             return block
 
         if resume and checkpoint is None:
             raise ArgumentError("resume goes on from a checkpoint: say beside which file it is.")
         if start is not None and word_clusters is not None:
             raise ArgumentError("the parser to start from keeps its own word clusters.")
-        train_block = block_of(train, "learn from")
-        dev_block = None if dev is None else block_of(dev, "compare with")
+        train_block = block_of(train, "training")
+        dev_block = None if dev is None else block_of(dev, "dev")
         if isinstance(word_clusters, str | os.PathLike):
             word_clusters = read_clusters(word_clusters)
         fit = Fit(
