@@ -166,10 +166,7 @@ def _judge(
             counted = ~np.array(rule.punctuation(right), dtype=bool)
         same_head = right.heads == found.heads
         same_label = np.array(
-            [
-                rule.label(a) == rule.label(b)
-                for a, b in zip(right.labels, found.labels, strict=True)
-            ]
+            [rule.label(a) == rule.label(b) for a, b in zip(right.labels, found.labels, strict=True)]
         )
         sentence.append(np.full(int(counted.sum()), i))
         heads.append(same_head[counted])
