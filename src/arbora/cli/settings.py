@@ -118,8 +118,9 @@ def take_settings(command: Callable[..., None]) -> Callable[..., None]:
 def _parameter(option: Option) -> inspect.Parameter:
     dashed = option.name.replace("_", "-")
     names = [f"--{dashed}/--no-{dashed}"] if option.type is bool else [f"--{dashed}"]
+    metavar = option.metavar or {int: "N", float: "X"}.get(option.type)
     info = typer.Option(
-        *names, help=option.help, rich_help_panel=option.panel, metavar=option.metavar,
+        *names, help=option.help, rich_help_panel=option.panel, metavar=metavar,
         show_default=False,
     )  # fmt: skip
     return inspect.Parameter(
