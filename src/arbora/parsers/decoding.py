@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from arbora.features import Encoded
 from arbora.inference.decoding import greedy_heads, minimum_bayes_risk
 from arbora.inference.layout import Layout
-from arbora.inference.packed import Packed
+from arbora.inference.packed import Packed, PackedSums
 from arbora.inference.tree_checks import in_class
 from arbora.parsers.model import Model
 from arbora.parsers.settings import Decoder
@@ -119,7 +119,10 @@ class BlockDecoder:
         given_arc = None
         if label_scores is not None:
             given_arc = softmax(label_scores)[np.arange(len(labels)), labels]
-        return self.with_probabilities(encoded, sentences, heads, labels, given_arc)
+        judged = self.distribution(encoded, sentences, self.model.temperature)
+        return self.with_probabilities(
+            judged, judged.sums(marginals=True), heads, labels, given_arc
+        )
 
     def _choose(self, trees: Packed, marginals: FloatArray | None) -> tuple[IntArray, IntArray]:
         if self.decode == "greedy":
@@ -134,15 +137,13 @@ class BlockDecoder:
 
     def with_probabilities(
         self,
-        encoded: Encoded,
-        sentences: NDArray[np.int64],
+        trees: Packed,
+        sums: PackedSums,
         heads: IntArray,
         labels: IntArray,
         label_given_arc: FloatArray | None,
     ) -> Decoded:
-        """Given trees with their probabilities under the model at its temperature."""
-        trees = self.distribution(encoded, sentences, self.model.temperature)
-        sums = trees.sums(marginals=True)
+        """Given trees with their probabilities under a distribution whose sums are known."""
         layout = Layout(trees.n_words)
         cells = layout.arcs(heads)
         if trees.n_labels is None:

@@ -173,8 +173,11 @@ def _many_trees(
     for i in range(len(block)):
         one = np.array([i])
         heads, labels = _list_of_trees(decoder, encoded, one, options, first + i)
+        trees = decoder.distribution(encoded, one, decoder.model.temperature)
+        sums = trees.sums(marginals=True)
         for rank, (tree, given) in enumerate(zip(heads, labels, strict=True), start=1):
-            parts.append(_with_labels(decoder, encoded, one, tree, given))
+            tree, given, given_arc = _labelled(decoder, encoded, one, tree, given)
+            parts.append(decoder.with_probabilities(trees, sums, tree, given, given_arc))
             sentences.append(i)
             ranks.append(rank)
     return ParsedBlock(
@@ -207,23 +210,22 @@ def _list_of_trees(
     return list(heads), [None] * len(heads) if labels is None else list(labels)
 
 
-def _with_labels(
+def _labelled(
     decoder: BlockDecoder,
     encoded: Encoded,
     one: NDArray[np.int64],
     heads: IntArray,
     labels: IntArray | None,
-) -> Decoded:
-    given_arc = None
+) -> tuple[IntArray, IntArray, FloatArray | None]:
+    """A tree with labels, and the probability of each given its arc if they are chosen here."""
     heads = np.ascontiguousarray(heads)
-    if labels is None:
-        scores = decoder.label_scores(encoded, one, heads)
-        if scores is None:
-            labels = np.full(len(heads), -1, dtype=np.int32)
-        else:
-            labels = scores.argmax(axis=1).astype(np.int32)
-            given_arc = softmax(scores)[np.arange(len(labels)), labels]
-    return decoder.with_probabilities(encoded, one, heads, labels, given_arc)
+    if labels is not None:
+        return heads, labels, None
+    scores = decoder.label_scores(encoded, one, heads)
+    if scores is None:
+        return heads, np.full(len(heads), -1, dtype=np.int32), None
+    labels = scores.argmax(axis=1).astype(np.int32)
+    return heads, labels, softmax(scores)[np.arange(len(labels)), labels]
 
 
 def _joined(parts: list[Decoded]) -> Decoded:
