@@ -71,7 +71,7 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         make_arc_scorer(
             model.settings, model.features, len(model.labels), model.arc_filter, fit.threads
         ),
-        treebank,
+        _whole(model, treebank),
         model.settings.trees,
         model.root,
         model.hidden,
@@ -200,9 +200,14 @@ def _fit_to_class(fit: Fit, model: Model, treebank: Treebank) -> tuple[Model, Tr
         treebank = single_rooted(treebank)
     if settings.trees == "projective":
         treebank, card["projective_oracle_uas"] = projectivise(treebank, root)
-    if settings.learner == "maxmargin" or settings.optimizer == "eg":
-        treebank = completed(treebank, settings.trees, root)
     return replace(model, root=root, arc_filter=lengths, card=card), treebank
+
+
+def _whole(model: Model, treebank: Treebank) -> Treebank:
+    """What trees are learnt from: without gaps if the learner cannot sum over them."""
+    if model.settings.learner == "maxmargin" or model.settings.optimizer == "eg":
+        return completed(treebank, model.settings.trees, model.root)
+    return treebank
 
 
 def _with_weights(model: Model, parameters: dict[str, NDArray[np.float32]]) -> Model:
