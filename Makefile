@@ -12,7 +12,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name
 help:            ## This list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
 
-demo: $(STAMP)   ## The library at work on a small sentence
+demo: $(STAMP)   ## A parser trained and questioned, in a minute
 	@$(RUN) examples/demo.py
 
 test: $(STAMP)   ## All tests

@@ -1,10 +1,15 @@
 // Scores of linear models and their gradients. No arithmetic here.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <stdexcept>
 #include <string>
 
+#include "arbora/scoring/explain.hpp"
 #include "arbora/scoring/linear_model.hpp"
 #include "arrays.hpp"
 
@@ -116,6 +121,28 @@ void inner_products(const LinearModel& model, const Encoded& encoded, Ints sente
   arbora::scoring::inner_products(model, selection, d_scores.data(), count, products.data());
 }
 
+using Row = std::tuple<std::string_view, std::vector<std::string>, unsigned, double>;
+
+template <class Weight>
+std::vector<Row> explain(const LinearModel& model, Input<Weight> weights,
+                         const arbora::data::Block& block, Index sentence,
+                         const FeatureSet& features, const arbora::features::Clusters* clusters,
+                         Index head, Index modifier) {
+  check(weights.size() == model.weights(), "weights");
+  if (sentence < 0 || sentence >= block.sentences()) throw nb::index_error("no such sentence");
+  const Index n = block.words(sentence);
+  if (head < 0 || head > n || modifier < 1 || modifier > n || head == modifier) {
+    throw nb::index_error("no such arc");
+  }
+  const arbora::features::NamedSentence named(block, sentence, features.columns, clusters);
+  std::vector<Row> rows;
+  for (auto& entry :
+       arbora::scoring::explain_arc(model.arcs, weights.data(), named.view(), head, modifier)) {
+    rows.emplace_back(entry.name, std::move(entry.atoms), entry.variant, entry.value);
+  }
+  return rows;
+}
+
 LinearModel make_model(const FeatureSet& features, int bits, std::optional<RowTable> rows) {
   check(bits >= 4 && bits <= kMaxBits, "bits");
   LinearModel model{{features, bits}, std::nullopt};
@@ -140,6 +167,9 @@ void bind_scores(nb::module_& module) {
              "encoded"_a, "sentences"_a, "keep"_a, "scores"_a, "threads"_a);
   module.def("score_labels", &score_labels<Weight>, "table"_a, "weights"_a.noconvert(), "scale"_a,
              "encoded"_a, "sentences"_a, "heads"_a, "scores"_a, "threads"_a);
+  module.def("explain", &explain<Weight>, "model"_a, "weights"_a.noconvert(), "block"_a,
+             "sentence"_a, "features"_a, "clusters"_a.none(), "head"_a, "modifier"_a,
+             "Template, atoms, variant and contribution of every feature of an arc.");
 }
 
 }  // namespace

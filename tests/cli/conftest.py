@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
+from arbora import Parser
 from arbora.cli import app
 
 GOLD = """\
@@ -38,3 +43,45 @@ def run():
         return CliRunner().invoke(app, arguments, prog_name="arbora", **options)
 
     return run_command
+
+
+TREEBANK = Path(__file__).parents[2] / "examples" / "treebank"
+SMALL = {"bits": 16, "label_bits": 8, "passes": 3, "threads": 1}
+
+
+@pytest.fixture(scope="session")
+def parser():
+    """A small log-linear parser of the repository's own treebank."""
+    return Parser(**SMALL).fit(TREEBANK / "train.conllu", TREEBANK / "dev.conllu")
+
+
+@pytest.fixture(scope="session")
+def model(parser, tmp_path_factory):
+    """Its file."""
+    path = tmp_path_factory.mktemp("models") / "small.arbora"
+    parser.save(path)
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def perceptron(tmp_path_factory):
+    """The file of a model without probabilities of its own."""
+    path = tmp_path_factory.mktemp("models") / "perceptron.arbora"
+    parser = Parser(learner="perceptron", **SMALL)
+    parser.fit(TREEBANK / "train.conllu", TREEBANK / "dev.conllu").save(path)
+    return str(path)
+
+
+def arbora_process(*arguments, **options):
+    """A real `arbora` with what it printed, what it said and how it ended."""
+    command = [sys.executable, "-m", "arbora", *arguments]
+    options = {"capture_output": True, "text": True, "encoding": "utf-8", **options}
+    return subprocess.run(command, check=False, timeout=60, **options)
+
+
+def assert_one_sentence(stderr, *parts):
+    assert stderr.startswith("arbora: ")
+    assert stderr.endswith(".\n")
+    assert stderr.count("\n") == 1
+    for part in parts:
+        assert part in stderr

@@ -15,27 +15,15 @@ import pytest
 import arbora
 from arbora.cli.app import app
 from arbora.cli.progress import byte_progress, step_progress
-from tests.cli.conftest import GOLD
+from tests.cli.conftest import GOLD, arbora_process, assert_one_sentence
 
 pytestmark = pytest.mark.usefixtures("files")
 
 COMMANDS = [command.name for command in app.registered_commands]
-REPORTS = {"evaluate": 2, "compare": 3, "stats": 1}  # and how many files they read
-
-
-def arbora_process(*arguments, **options):
-    """A real `arbora` with what it printed, what it said and how it ended."""
-    command = [sys.executable, "-m", "arbora", *arguments]
-    options = {"capture_output": True, "text": True, "encoding": "utf-8", **options}
-    return subprocess.run(command, check=False, timeout=60, **options)
-
-
-def assert_one_sentence(stderr, *parts):
-    assert stderr.startswith("arbora: ")
-    assert stderr.endswith(".\n")
-    assert stderr.count("\n") == 1
-    for part in parts:
-        assert part in stderr
+REPORTS = [name for name in COMMANDS if name != "parse"]
+# Files that each command reads, and what else it needs.
+READS = {"evaluate": 2, "compare": 3}
+NEEDS = {"parse": ["--model"], "explain": ["--word", "1", "--model"]}
 
 
 def test_help_lists_commands(run):
@@ -99,10 +87,9 @@ def test_files_that_do_not_align(run, files):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_missing_files(run, name):
-    done = run(
-        name, *["nowhere.conllu"] * (1 if name == "stats" else 3 if name == "compare" else 2)
-    )
+def test_missing_files(run, name, model):
+    more = [*NEEDS[name], model] if name in NEEDS else []
+    done = run(name, *["nowhere.conllu"] * READS.get(name, 1), *more)
     assert done.exit_code == 2
     assert done.stdout == ""
     assert_one_sentence(done.stderr, "nowhere.conllu")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from arbora.cli import compare, evaluate, stats
+from arbora.cli import compare, evaluate, explain, inspect, parse, stats, train, tune
 from arbora.cli.failures import FAILED, INTERRUPTED, CalmGroup
 
 __all__ = ["app", "main"]
@@ -24,12 +24,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+WORK = "Train and parse"
 JUDGE = "Judge"
-DATA = "Look at data"
+DATA = "Look at data and models"
 
+app.command("train", rich_help_panel=WORK, epilog=train.EXAMPLES)(train.train)
+app.command("parse", rich_help_panel=WORK, epilog=parse.EXAMPLES)(parse.parse)
+app.command("tune", rich_help_panel=WORK, epilog=tune.EXAMPLES)(tune.tune)
 app.command("evaluate", rich_help_panel=JUDGE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("compare", rich_help_panel=JUDGE, epilog=compare.EXAMPLES)(compare.compare)
 app.command("stats", rich_help_panel=DATA, epilog=stats.EXAMPLES)(stats.stats)
+app.command("inspect", rich_help_panel=DATA, epilog=inspect.EXAMPLES)(inspect.inspect)
+app.command("explain", rich_help_panel=DATA, epilog=explain.EXAMPLES)(explain.explain)
 
 
 def _show_version(wanted: bool) -> None:

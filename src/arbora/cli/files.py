@@ -2,12 +2,48 @@
 
 from __future__ import annotations
 
-from arbora.errors import ArgumentError
+import os
+import tempfile
+from pathlib import Path
 
-__all__ = ["check_one_input"]
+import typer
+
+from arbora.errors import ArgumentError, FileError
+
+__all__ = ["check_one_input", "check_writable", "report_skipped", "size_text"]
 
 
 def check_one_input(*paths: str) -> None:
     """Standard input can be read only once."""
     if paths.count("-") > 1:
         raise ArgumentError("standard input (-) can stand for one file only")
+
+
+def check_writable(path: str) -> None:
+    """Refuses a path that could not be written to, before the work whose result it is to take."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise FileError(f"{path} cannot be written: it is a folder.")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise FileError(f"{path} cannot be written: permission denied.")
+    if target.exists() and not target.is_file():
+        return  # a device or a pipe
+    try:
+        # What is written aside first needs room in the folder; only trying tells.
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise FileError(f"{path} cannot be written: {why}.") from None
+
+
+def report_skipped(error: Exception) -> None:
+    """Says which malformed sentence is left out."""
+    typer.echo(f"arbora: skipped: {error}", err=True)
+
+
+def size_text(n_bytes: int) -> str:
+    """A size for people: 312 kB, 4.1 MB."""
+    if n_bytes < 1_000_000:
+        return f"{max(1, round(n_bytes / 1000))} kB"
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes < 1e9 else f"{n_bytes / 1e9:.2f} GB"

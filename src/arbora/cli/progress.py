@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +33,17 @@ class Bar:
         self._figures: dict[str, str] = {}
         if progress is not None:
             self._task = progress.add_task(description, total=total, figures="")
+
+    def expect(self, total: float) -> None:
+        """Now it is known how many steps there will be."""
+        if self._progress is not None:
+            self._progress.update(self._task, total=total)
+
+    def restart(self) -> None:
+        """Begins again from nothing, for another piece of work of the same kind."""
+        self._figures.clear()
+        if self._progress is not None:
+            self._progress.reset(self._task)
 
     def advance(self, steps: float = 1) -> None:
         """So many more steps are done."""
@@ -60,16 +71,18 @@ class Bar:
 
 
 @contextmanager
-def byte_progress(description: str, total: int | None) -> Iterator[Bar]:
+def byte_progress(description: str, total: int | None, *, quiet: bool = False) -> Iterator[Bar]:
     """By bytes, with speed and time left; `total=None` (a pipe) shows what was read so far."""
-    with _progress("bytes") as progress:
+    with nullcontext() if quiet else _progress("bytes") as progress:
         yield Bar(progress, description, total)
 
 
 @contextmanager
-def step_progress(description: str, total: int | None, unit: str = "steps") -> Iterator[Bar]:
-    """By steps, with figures, steps per second and time left."""
-    with _progress(unit) as progress:
+def step_progress(
+    description: str, total: int | None, unit: str = "steps", *, quiet: bool = False
+) -> Iterator[Bar]:
+    """By steps, with figures, steps per second and time left; nothing if `quiet`."""
+    with nullcontext() if quiet else _progress(unit) as progress:
         yield Bar(progress, description, total)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arbora.cli.files import check_one_input
+from arbora.cli.files import check_one_input, report_skipped
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.errors import ArgumentError
 
@@ -145,7 +145,7 @@ def _read_part(path: str, skip_bad: bool) -> Part:
     from arbora.data import TreebankStats, read_conllu, treebank_stats
 
     part = Part(TreebankStats())
-    sentences = read_conllu(path, skip_bad=skip_bad, on_error=_report, trees=True)
+    sentences = read_conllu(path, skip_bad=skip_bad, on_error=report_skipped, trees=True)
     part.counts = treebank_stats(_noted(sentences, part))
     return part
 
@@ -156,10 +156,6 @@ def _noted(sentences: Iterable[Sentence], part: Part) -> Iterator[Sentence]:
         part.format = part.format or sentence.format
         part.texts.append("\t".join(sentence.forms))
         yield sentence
-
-
-def _report(error: Exception) -> None:
-    typer.echo(f"arbora: skipped: {error}", err=True)
 
 
 def _sizes(found: list[Treebank]) -> Table:

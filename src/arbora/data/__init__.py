@@ -1,7 +1,13 @@
 """Reading and writing treebanks: CoNLL-U and CoNLL-X, lossless and in bounded memory."""
 
 from arbora.data.blocks import Block, Chunk, Format, read_blocks
-from arbora.data.conllu import SentenceReader, read_conllu, sentences_of, write_conllu
+from arbora.data.conllu import (
+    SentenceReader,
+    joined_texts,
+    read_conllu,
+    sentences_of,
+    write_conllu,
+)
 from arbora.data.output import open_output
 from arbora.data.sentence import Sentence, parse_feats
 from arbora.data.stats import TreebankStats, treebank_stats
@@ -13,6 +19,7 @@ __all__ = [
     "Sentence",
     "SentenceReader",
     "TreebankStats",
+    "joined_texts",
     "open_output",
     "parse_feats",
     "read_blocks",

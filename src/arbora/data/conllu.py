@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from arbora._core import data as _core
 from arbora.data.blocks import CHUNK_SIZE, Block, Chunk, Format, OnError, read_blocks
@@ -11,7 +11,7 @@ from arbora.data.sentence import Sentence
 from arbora.data.source import ReadPath
 from arbora.errors import ArgumentError, DataError
 
-__all__ = ["SentenceReader", "read_conllu", "sentences_of", "write_conllu"]
+__all__ = ["SentenceReader", "joined_texts", "read_conllu", "sentences_of", "write_conllu"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -72,17 +72,32 @@ def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
     """
     if isinstance(sentences, Sentence):
         raise ArgumentError("write_conllu takes several sentences; put the one into a list.")
-    count, before = 0, b""
+    count, join = 0, joined_texts()
     with open_output(path) as write:
         for block, first, last in _runs(sentences):
-            text = block.texts(first, last)
-            if count:
-                text = text.removeprefix(_BYTE_ORDER_MARK)
-                text = _core.missing_separator(before) + text
-            write(text)
-            before = text
+            write(join(block.texts(first, last)))
             count += last - first
     return count
+
+
+def joined_texts() -> Callable[[bytes], bytes]:
+    """A function that makes texts of whole sentences fit to be written one after the other.
+
+    Between them goes the empty line that the end of a file may lack; a byte-order mark stays at
+    the very beginning only.
+    """
+    before: bytes | None = None
+
+    def join(text: bytes) -> bytes:
+        nonlocal before
+        if before is not None and text:
+            text = text.removeprefix(_BYTE_ORDER_MARK)
+            text = _core.missing_separator(before) + text
+        if text:
+            before = text
+        return text
+
+    return join
 
 
 def _runs(sentences: Iterable[Sentence]) -> Iterator[tuple[Block, int, int]]:

@@ -1,6 +1,14 @@
 """Trees and probabilities as text, for terminals and notebooks, and as diagrams."""
 
+from arbora.drawing.history import draw_history
 from arbora.drawing.reliability import draw_reliability, reliability_text
 from arbora.drawing.text import heat_table, make_printable, tree_text
 
-__all__ = ["draw_reliability", "heat_table", "make_printable", "reliability_text", "tree_text"]
+__all__ = [
+    "draw_history",
+    "draw_reliability",
+    "heat_table",
+    "make_printable",
+    "reliability_text",
+    "tree_text",
+]

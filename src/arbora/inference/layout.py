@@ -13,15 +13,22 @@ Places = NDArray[np.int64]
 
 
 class Layout:
-    """The cells of a batch: (n+1) x (n+1) per sentence, one sentence after the other."""
+    """The cells of a batch: (n+1) x (n+1) per sentence, one sentence after the other.
 
-    def __init__(self, n_words: Places) -> None:
-        self.n_words = n_words
+    With `counts`, words are those of so many trees of each sentence, whose cells they share.
+    """
+
+    def __init__(self, n_words: Places, counts: Places | None = None) -> None:
         sides = n_words + 1
         cells = sides * sides
         self.n_cells = cells
-        self.first_word = np.cumsum(n_words) - n_words
         first_cell = np.cumsum(cells) - cells
+        if counts is not None:
+            n_words, sides, first_cell = (
+                np.repeat(of_each, counts) for of_each in (n_words, sides, first_cell)
+            )
+        self.n_words = n_words
+        self.first_word = np.cumsum(n_words) - n_words
         self._side = np.repeat(sides, n_words)
         word = np.arange(int(n_words.sum())) - np.repeat(self.first_word, n_words) + 1
         self._base = np.repeat(first_cell, n_words) + word  # of each word's arc from the root

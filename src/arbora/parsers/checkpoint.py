@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from arbora.training.trainer import Trainer
 
 __all__ = ["Checkpoint", "fingerprint"]
 
+_WORTH = 4.0  # seconds of training that a second of writing is worth
+
 
 def fingerprint(
     settings: ParserSettings,
@@ -42,12 +45,17 @@ def fingerprint(
     return digest.hexdigest()
 
 
-@dataclass(frozen=True)
+@dataclass
 class Checkpoint:
-    """Where it is kept, and what it must agree with."""
+    """Where it is kept, and what it must agree with.
+
+    Short passes are not saved each: writing takes at most a fifth of the time.
+    """
 
     path: Path
     fingerprint: str
+    _cost: float = field(default=0.0, init=False)  # seconds of the last writing
+    _written: float = field(default=0.0, init=False)  # when it ended
 
     @classmethod
     def beside(cls, model_path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
@@ -56,13 +64,18 @@ class Checkpoint:
     def write(
         self, trainers: dict[str, Trainer], history: History, best: dict[str, NDArray[Any]]
     ) -> None:
+        started = time.monotonic()
+        if started - self._written < _WORTH * self._cost:
+            return
         tensors = {f"best/{name}": values for name, values in best.items()}
         for name, trainer in trainers.items():
             for key, values in trainer.state().items():
                 tensors[f"state/{name}/{key}"] = values
         metadata = {"fingerprint": self.fingerprint, "history": json.dumps(history.to_dict())}
         with open_output(self.path) as write:
-            write(save_tensors(tensors, metadata))
+            write(save_tensors(_without_zeros(tensors), metadata))
+        self._written = time.monotonic()
+        self._cost = self._written - started
 
     def read(self, trainers: dict[str, Trainer]) -> tuple[History, dict[str, NDArray[Any]]]:
         """Restores the trainers; the history so far and the best parameters."""
@@ -71,9 +84,10 @@ class Checkpoint:
         try:
             with safe_open(self.path, framework="numpy") as file:
                 metadata = file.metadata() or {}
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            tensors = _with_zeros(stored)
             history = History.from_dict(json.loads(metadata["history"]))
-        except (SafetensorError, KeyError, ValueError, TypeError):
+        except (SafetensorError, KeyError, ValueError, TypeError, IndexError):
             raise ModelError(f"{self.path}: this is not a whole checkpoint; train anew.") from None
         if metadata.get("fingerprint") != self.fingerprint:
             raise ModelError(
@@ -89,3 +103,33 @@ class Checkpoint:
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
+
+
+_PLACES, _VALUES, _LENGTH = "#places", "#values", "#length"
+_FAR = 1 << 32
+
+
+def _without_zeros(tensors: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The same with only what is not zero, where that is smaller: most of a table mostly is."""
+    stored: dict[str, NDArray[Any]] = {}
+    for name, values in tensors.items():
+        used = np.flatnonzero(values) if values.ndim == 1 and len(values) < _FAR else None
+        if used is None or len(used) * (4 + values.itemsize) >= values.nbytes:
+            stored[name] = np.ascontiguousarray(values)
+            continue
+        stored[name + _PLACES] = used.astype(np.uint32)
+        stored[name + _VALUES] = values[used]
+        stored[name + _LENGTH] = np.array([len(values)], dtype=np.int64)
+    return stored
+
+
+def _with_zeros(stored: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    tensors: dict[str, NDArray[Any]] = {}
+    for name, values in stored.items():
+        if name.endswith(_VALUES):
+            plain = name.removesuffix(_VALUES)
+            tensors[plain] = np.zeros(int(stored[plain + _LENGTH][0]), dtype=values.dtype)
+            tensors[plain][stored[plain + _PLACES]] = values
+        elif not name.endswith((_PLACES, _LENGTH)):
+            tensors[name] = values
+    return tensors

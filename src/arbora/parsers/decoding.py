@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from arbora.features import Encoded
 from arbora.inference.decoding import greedy_heads, minimum_bayes_risk
 from arbora.inference.layout import Layout
-from arbora.inference.packed import Packed, PackedSums
+from arbora.inference.packed import Packed
 from arbora.inference.tree_checks import in_class
 from arbora.parsers.model import Model
 from arbora.parsers.settings import Decoder
@@ -22,6 +22,7 @@ from arbora.types import FloatArray, IntArray, TreeClass
 __all__ = ["BlockDecoder", "Decoded"]
 
 _CELLS_AT_ONCE = 1 << 20  # bounds the memory of a call, whatever the number of sentences
+_FEWEST_CELLS = 1 << 17  # if a cell has many labels
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,15 @@ class Decoded:
     arc_probabilities: FloatArray
     label_probabilities: FloatArray
     log_probs: FloatArray
+
+    @classmethod
+    def joined(cls, parts: Sequence[Decoded]) -> Decoded:
+        """One after the other."""
+        if not parts:
+            nothing, none = np.empty(0), np.empty(0, dtype=np.int32)
+            return cls(none, none, nothing, nothing, nothing)
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 class BlockDecoder:
@@ -64,16 +74,21 @@ class BlockDecoder:
     def __call__(self, encoded: Encoded, probabilities: bool = False) -> Decoded:
         """The trees of all sentences."""
         parts = [
-            self._decode(encoded, sentences, probabilities)
-            for sentences in _pieces(encoded.n_words, self.depth)
+            self._decode(encoded, sentences, probabilities) for sentences in self.pieces(encoded)
         ]
-        if not parts:
-            nothing = np.empty(0)
-            none = np.empty(0, dtype=np.int32)
-            return Decoded(none, none, nothing, nothing, nothing)
-        return Decoded(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS)
-        )
+        return Decoded.joined(parts)
+
+    def pieces(self, encoded: Encoded) -> Iterator[NDArray[np.int64]]:
+        """Runs of sentences whose scores take a bounded amount of memory."""
+        cells = np.cumsum((encoded.n_words + 1) ** 2)
+        at_once = max(_CELLS_AT_ONCE // (self._arcs.n_labels or 1), _FEWEST_CELLS)
+        start = 0
+        while start < len(cells):
+            before = cells[start - 1] if start else 0
+            end = int(np.searchsorted(cells, before + at_once, side="right"))
+            end = max(end, start + 1)
+            yield np.arange(start, end)
+            start = end
 
     def distribution(
         self,
@@ -119,10 +134,7 @@ class BlockDecoder:
         given_arc = None
         if label_scores is not None:
             given_arc = softmax(label_scores)[np.arange(len(labels)), labels]
-        judged = self.distribution(encoded, sentences, self.model.temperature)
-        return self.with_probabilities(
-            judged, judged.sums(marginals=True), heads, labels, given_arc
-        )
+        return self.with_probabilities(encoded, sentences, heads, labels, given_arc)
 
     def _choose(self, trees: Packed, marginals: FloatArray | None) -> tuple[IntArray, IntArray]:
         if self.decode == "greedy":
@@ -137,18 +149,27 @@ class BlockDecoder:
 
     def with_probabilities(
         self,
-        trees: Packed,
-        sums: PackedSums,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
         heads: IntArray,
         labels: IntArray,
         label_given_arc: FloatArray | None,
+        counts: NDArray[np.int64] | None = None,
     ) -> Decoded:
-        """Given trees with their probabilities under a distribution whose sums are known."""
-        layout = Layout(trees.n_words)
+        """Given trees with their probabilities under the model at its temperature.
+
+        `counts` says how many trees each sentence has, one after the other; by default one.
+        """
+        trees = self.distribution(encoded, sentences, self.model.temperature)
+        sums = trees.sums(marginals=True)
+        layout = Layout(trees.n_words, counts)
         cells = layout.arcs(heads)
+        log_partition = sums.log_partition
+        if counts is not None:
+            log_partition = np.repeat(log_partition, counts)
         if trees.n_labels is None:
             arcs = sums.marginals[cells]
-            log_probs = layout.per_sentence(trees.flat[cells]) - sums.log_partition
+            log_probs = layout.per_sentence(trees.flat[cells]) - log_partition
             given_arc = label_given_arc if label_given_arc is not None else np.ones(len(heads))
             if label_given_arc is not None:
                 log_probs = log_probs + layout.per_sentence(np.log(np.maximum(given_arc, 1e-300)))
@@ -156,28 +177,13 @@ class BlockDecoder:
             labelled = cells * trees.n_labels + labels
             arcs = sums.marginals.reshape(-1, trees.n_labels)[cells].sum(axis=1)
             given_arc = sums.marginals[labelled] / np.maximum(arcs, 1e-300)
-            log_probs = layout.per_sentence(trees.flat[labelled]) - sums.log_partition
-        if self.decode == "greedy":  # whose heads need not be a tree
+            log_probs = layout.per_sentence(trees.flat[labelled]) - log_partition
+        if self.decode == "greedy" and counts is None:  # whose heads need not be a tree
             ends = np.cumsum(trees.n_words)
             rows = [heads[None, end - n : end] for n, end in zip(trees.n_words, ends, strict=True)]
             is_tree = [in_class(row.astype(np.int64), self.trees, self.model.root) for row in rows]
             log_probs = np.where(np.concatenate(is_tree), log_probs, -np.inf)
         return Decoded(heads, labels, np.minimum(arcs, 1.0), np.minimum(given_arc, 1.0), log_probs)
-
-
-_FIELDS = ("heads", "labels", "arc_probabilities", "label_probabilities", "log_probs")
-
-
-def _pieces(n_words: NDArray[np.int64], depth: int) -> Iterator[NDArray[np.int64]]:
-    """Runs of sentences of bounded size, with so many numbers per arc."""
-    cells = np.cumsum((n_words + 1) ** 2 * depth)
-    start = 0
-    while start < len(n_words):
-        before = cells[start - 1] if start else 0
-        end = int(np.searchsorted(cells, before + _CELLS_AT_ONCE, side="right"))
-        end = max(end, start + 1)
-        yield np.arange(start, end)
-        start = end
 
 
 def _log_sum_exp(table: FloatArray) -> FloatArray:

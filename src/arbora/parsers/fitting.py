@@ -33,7 +33,7 @@ from arbora.types import Root, TreeClass
 
 __all__ = ["Fit", "fit_model"]
 
-_HELD_OUT = 10  # one sentence in so many, if there is no dev
+_HELD_OUT = 10  # the last of so many parts, if there is no dev
 _TOO_FEW = 20  # sentences, to hold any out
 
 
@@ -160,13 +160,12 @@ def _label_names(block: Block) -> list[str]:
 def _hold_out(train: Block, dev: Block | None) -> tuple[NDArray[np.int64] | None, ...]:
     """The sentences to learn from (None: all), and those that are held out to stop on, if any.
 
-    Without dev every tenth sentence is held out.
+    Without dev the last tenth is held out.
     """
     if dev is not None or len(train) < _TOO_FEW:
         return None, None
-    places = np.arange(len(train))
-    held_out = places % _HELD_OUT == _HELD_OUT - 1
-    return places[~held_out], places[held_out]
+    kept = len(train) - len(train) // _HELD_OUT
+    return np.arange(kept), np.arange(kept, len(train))
 
 
 def _dev_set(

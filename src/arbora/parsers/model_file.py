@@ -26,9 +26,9 @@ from arbora.parsers.model import Model
 from arbora.parsers.settings import ParserSettings
 from arbora.types import Root, TreeClass
 
-__all__ = ["from_bytes", "read_model", "to_bytes", "write_model"]
+__all__ = ["FORMAT_VERSION", "from_bytes", "read_model", "to_bytes", "write_model"]
 
-_VERSION = 1
+FORMAT_VERSION = 1
 _KEY = "arbora"  # of the metadata
 _CHECKSUM = "checksum"  # of the tensors
 Tensors = dict[str, NDArray[Any]]
@@ -63,7 +63,7 @@ def to_bytes(model: Model) -> bytes:
         ]
         tensors["word_clusters"] = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     description = {
-        "version": _VERSION,
+        "version": FORMAT_VERSION,
         "settings": model.settings.to_dict(),
         "features": asdict(model.features),
         "labels": list(model.labels),
@@ -91,9 +91,10 @@ def from_bytes(data: bytes) -> Model:
     try:
         description = json.loads(text)
         version = description["version"]
-        if version > _VERSION:
+        if version > FORMAT_VERSION:
             raise ModelError(
-                f"the model has format {version} and this Arbora reads up to {_VERSION}: update it."
+                f"the model has format {version} and this Arbora reads up to {FORMAT_VERSION}: "
+                "update it."
             )
         return _build(description, tensors)
     except ModelError:

@@ -13,6 +13,7 @@ from arbora.data import Block, Sentence
 from arbora.data.whole import block_from_bytes
 from arbora.errors import ArgumentError
 from arbora.features import Encoded
+from arbora.inference.packed import Packed
 from arbora.parsers.decoding import BlockDecoder, Decoded
 from arbora.parsers.settings import Decoder, is_whole
 from arbora.training.labeller import softmax
@@ -168,74 +169,68 @@ def parse_block(
 def _many_trees(
     decoder: BlockDecoder, block: Block, encoded: Encoded, options: ParseOptions, first: int
 ) -> ParsedBlock:
-    """k-best lists or samples, sentence by sentence."""
-    sentences, ranks, parts = [], [], []
-    for i in range(len(block)):
-        one = np.array([i])
-        heads, labels = _list_of_trees(decoder, encoded, one, options, first + i)
-        trees = decoder.distribution(encoded, one, decoder.model.temperature)
-        sums = trees.sums(marginals=True)
-        for rank, (tree, given) in enumerate(zip(heads, labels, strict=True), start=1):
-            tree, given, given_arc = _labelled(decoder, encoded, one, tree, given)
-            parts.append(decoder.with_probabilities(trees, sums, tree, given, given_arc))
-            sentences.append(i)
-            ranks.append(rank)
+    """k-best lists or samples: every sentence as often as it has trees."""
+    counts, parts = [], []
+    for sentences in decoder.pieces(encoded):
+        heads, labels, lengths = _lists_of_trees(decoder, encoded, sentences, options, first)
+        counts.append(lengths)
+        parts.append(_with_labels(decoder, encoded, sentences, heads, labels, lengths))
+    all_counts = np.concatenate(counts)
+    ranks = np.concatenate([np.arange(1, count + 1) for count in all_counts.tolist()])
     return ParsedBlock(
-        block, np.array(sentences, dtype=np.int64), np.array(ranks, dtype=np.int64),
-        _joined(parts), decoder.model.labels,
+        block, np.repeat(np.arange(len(block)), all_counts), ranks, Decoded.joined(parts),
+        decoder.model.labels,
     )  # fmt: skip
 
 
-def _list_of_trees(
+def _lists_of_trees(
     decoder: BlockDecoder,
     encoded: Encoded,
-    one: NDArray[np.int64],
+    sentences: NDArray[np.int64],
     options: ParseOptions,
-    number: int,
-) -> tuple[list[IntArray], list[IntArray | None]]:
-    """Heads and, for joint models, labels of the trees of one sentence.
+    first: int,
+) -> tuple[IntArray, IntArray | None, NDArray[np.int64]]:
+    """Heads of all trees of the sentences, labels for joint models, and how many trees each has.
 
-    Draws are keyed by the sentence's number in its file, so that blocks do not matter.
+    Draws are keyed by a sentence's number in its file, so that blocks and pieces do not matter.
     """
     temperature = decoder.model.temperature if options.samples is not None else 1.0
     best_cluster = decoder.decode == "max-z" and options.kbest is not None
-    trees = decoder.distribution(encoded, one, temperature, best_cluster=best_cluster)
+    trees = decoder.distribution(encoded, sentences, temperature, best_cluster=best_cluster)
     if options.kbest is not None:
-        found = trees.kbest(options.kbest)[0]
-        return [tree.heads for tree in found], [tree.labels for tree in found]
-    keyed = type(trees)(
-        trees.flat, trees.n_words, trees.n_labels, trees.trees, trees.root, 1, np.array([number])
+        found = trees.kbest(options.kbest)
+        heads = [tree.heads for one in found for tree in one]
+        labels = [tree.labels for one in found for tree in one if tree.labels is not None]
+        counts = np.array([len(one) for one in found], dtype=np.int64)
+    else:
+        keyed = _keyed_by(trees, first + sentences)
+        drawn = keyed.sample(options.samples or 1, options.seed)
+        heads = [rows.reshape(-1) for rows, _ in drawn]
+        labels = [rows.reshape(-1) for _, rows in drawn if rows is not None]
+        counts = np.full(len(sentences), options.samples or 1, dtype=np.int64)
+    return np.concatenate(heads), np.concatenate(labels) if labels else None, counts
+
+
+def _keyed_by(trees: Packed, sentences: NDArray[np.int64]) -> Packed:
+    return Packed(
+        trees.flat, trees.n_words, trees.n_labels, trees.trees, trees.root, trees.threads, sentences
     )
-    heads, labels = keyed.sample(options.samples or 1, options.seed)[0]
-    return list(heads), [None] * len(heads) if labels is None else list(labels)
 
 
-def _labelled(
+def _with_labels(
     decoder: BlockDecoder,
     encoded: Encoded,
-    one: NDArray[np.int64],
+    sentences: NDArray[np.int64],
     heads: IntArray,
     labels: IntArray | None,
-) -> tuple[IntArray, IntArray, FloatArray | None]:
-    """A tree with labels, and the probability of each given its arc if they are chosen here."""
-    heads = np.ascontiguousarray(heads)
-    if labels is not None:
-        return heads, labels, None
-    scores = decoder.label_scores(encoded, one, heads)
-    if scores is None:
-        return heads, np.full(len(heads), -1, dtype=np.int32), None
-    labels = scores.argmax(axis=1).astype(np.int32)
-    return heads, labels, softmax(scores)[np.arange(len(labels)), labels]
-
-
-def _joined(parts: list[Decoded]) -> Decoded:
-    if not parts:
-        none, nothing = np.empty(0, dtype=np.int32), np.empty(0)
-        return Decoded(none, none, nothing, nothing, nothing)
-    return Decoded(
-        np.concatenate([part.heads for part in parts]),
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([part.arc_probabilities for part in parts]),
-        np.concatenate([part.label_probabilities for part in parts]),
-        np.concatenate([part.log_probs for part in parts]),
-    )
+    counts: NDArray[np.int64],
+) -> Decoded:
+    given_arc = None
+    if labels is None:
+        scores = decoder.label_scores(encoded, np.repeat(sentences, counts), heads)
+        if scores is None:
+            labels = np.full(len(heads), -1, dtype=np.int32)
+        else:
+            labels = scores.argmax(axis=1).astype(np.int32)
+            given_arc = softmax(scores)[np.arange(len(labels)), labels]
+    return decoder.with_probabilities(encoded, sentences, heads, labels, given_arc, counts)

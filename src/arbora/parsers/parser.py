@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from arbora.data import Block, Format, Sentence, read_blocks, read_conllu
+from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.source import ReadPath
 from arbora.data.whole import TreebankSource, is_file, read_whole
 from arbora.errors import ArgumentError, DataError, ModelError
@@ -17,6 +18,7 @@ from arbora.features import Encoded, WordClusters, read_clusters
 from arbora.inference import ProjectiveTrees, SpanningTrees
 from arbora.inference.packed import available_threads
 from arbora.parsers.decoding import BlockDecoder
+from arbora.parsers.explaining import Explanation, check_word, explain_arc
 from arbora.parsers.fitting import Fit, fit_model
 from arbora.parsers.model import Model
 from arbora.parsers.model_file import from_bytes, read_model, to_bytes, write_model
@@ -25,6 +27,8 @@ from arbora.parsers.settings import ParserSettings
 from arbora.training.loop import History, Observer
 
 __all__ = ["Parser", "load"]
+
+_SMALLEST_CHUNK = 1 << 14  # bytes read at a time where sentences have many trees
 
 
 class Parser:
@@ -82,22 +86,30 @@ class Parser:
         is saved beside it, and `resume` goes on from there.
         """
 
-        def block_of(source: TreebankSource) -> Block:
-            return read_whole(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
+        def block_of(source: TreebankSource, what: str) -> Block:
+            block = read_whole(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
+            if not (np.asarray(block.heads) >= 0).any():
+                name = source if isinstance(source, str | os.PathLike) else f"the {what} data"
+                raise DataError(f"no word has a head, so it is no use as {what} data", str(name), 1)
+            return block
 
         if resume and checkpoint is None:
             raise ArgumentError("resume goes on from a checkpoint: say beside which file it is.")
-        if start is not None and word_clusters is not None:
-            raise ArgumentError("the parser to start from keeps its own word clusters.")
-        train_block = block_of(train)
-        dev_block = None if dev is None else block_of(dev)
+        if start is not None:
+            _check_same_shape(self.settings, start.model.settings)
+            if word_clusters is not None:
+                raise ArgumentError("the parser to start from keeps its own word clusters.")
+        train_block = block_of(train, "training")
+        dev_block = None if dev is None else block_of(dev, "dev")
         if isinstance(word_clusters, str | os.PathLike):
             word_clusters = read_clusters(word_clusters)
         fit = Fit(
             self.settings, self.threads, None if start is None else start.model, word_clusters,
             observer, checkpoint, resume,
         )  # fmt: skip
-        self._model, self.history = fit_model(fit, train_block, dev_block)
+        model, self.history = fit_model(fit, train_block, dev_block)
+        files = {"train": _file_name(train), "dev": _file_name(dev)}
+        self._model = model.with_card(files=files, history=_without_times(self.history))
         return self
 
     def parse(
@@ -131,7 +143,9 @@ class Parser:
     ) -> Iterator[tuple[ParsedBlock, int]]:
         """A file parsed in bounded memory: blocks, each with the bytes read so far."""
         decoder, first = self.decoder(options), 0
-        for chunk in read_blocks(path, format, skip_bad, on_error):
+        trees = options.kbest or options.samples or 1
+        size = max(CHUNK_SIZE // trees, _SMALLEST_CHUNK)
+        for chunk in read_blocks(path, format, skip_bad, on_error, chunk_size=size):
             if len(chunk.block):
                 yield parse_block(decoder, chunk.block, options, first), chunk.bytes_read
                 first += len(chunk.block)
@@ -154,6 +168,19 @@ class Parser:
         kind = ProjectiveTrees if decoder.trees == "projective" else SpanningTrees
         return kind(trees.scores(0), root=self.model.root)
 
+    def explain(
+        self, sentence: Sentence, word: int, head: int | None = None, against: int | None = None
+    ) -> Explanation:
+        """Which features gave `word` its head (by default the parse's), and not another.
+
+        The other head is `against`, by default the best-scoring rival. Words count from 1.
+        """
+        block = read_whole([sentence])
+        if head is None:
+            check_word(block, word)
+            head = int(parse_block(self.decoder(), block, ParseOptions()).trees.heads[word - 1])
+        return explain_arc(self.model, block, word, head, against)
+
     def evaluate(self, gold: TreebankSource, **options: Any) -> Scores:
         """How well the parser does on annotated sentences."""
         if is_file(gold):
@@ -174,6 +201,35 @@ class Parser:
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
     """A parser from a model file."""
     return Parser.from_model(read_model(path), threads)
+
+
+_SHAPE = ("features", "labels", "clusters", "cluster_of", "bits", "label_bits")
+
+
+def _check_same_shape(settings: ParserSettings, start: ParserSettings) -> None:
+    """Weights can go on being trained only as what they are."""
+    for name in _SHAPE:
+        own, other = getattr(settings, name), getattr(start, name)
+        if own != other:
+            raise ArgumentError(
+                f"the model that training starts from has {name}={other!r}, which cannot become "
+                f"{own!r}: leave it as it is."
+            )
+
+
+def _file_name(source: object) -> str | None:
+    """What a file is called, without the folders that mean nothing elsewhere."""
+    if source == "-" or not isinstance(source, str | os.PathLike):
+        return None
+    return os.path.basename(source)  # noqa: PTH119  # a Path is no shorter
+
+
+def _without_times(history: History) -> dict[str, Any]:
+    """The history for the card; the same training gives the same card."""
+    values = history.to_dict()
+    for record in values["passes"]:
+        del record["seconds"]
+    return values
 
 
 def _unfitted(settings: ParserSettings, threads: int) -> Parser:

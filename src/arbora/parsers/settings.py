@@ -45,7 +45,7 @@ class ParserSettings:
     rate: float | None = None
     l2: float | None = None
     mira: MiraVariant = "1-best"
-    largest_step: float = 0.01
+    largest_step: float = 0.001
     k: int = 5
     average: bool = True
     arc_filter: bool = True
@@ -126,8 +126,8 @@ def _learner_defaults(settings: ParserSettings) -> dict[str, Any]:
         return (
             defaults
             | {
-                "adagrad": {"rate": 0.02, "l2": 0.1},
-                "sgd": {"rate": 0.02, "l2": 0.1},
+                "adagrad": {"rate": 0.05, "l2": 10.0},
+                "sgd": {"rate": 0.02, "l2": 1.0},
                 "lbfgs": {"passes": 10, "l2": 1.0},
                 "cg": {"passes": 10, "l2": 1.0},
             }[settings.optimizer]

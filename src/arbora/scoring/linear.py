@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora._core import scoring as kernels
-from arbora.features import Encoded, FeatureSettings, no_arc_filter
+from arbora.data import Block
+from arbora.features import Encoded, FeatureSettings, WordClusters, no_arc_filter
 from arbora.types import FloatArray, IntArray
 
 __all__ = ["ArcScorer", "Gradient", "LabelScorer", "Outcomes"]
@@ -45,6 +46,7 @@ class ArcScorer:
         if outcomes is not None:
             kind = get_args(Outcomes).index(outcomes)
             rows = kernels.make_rows(settings.kernel, kind, row_bits, width)
+        self._settings = settings
         self._model = kernels.make_model(settings.kernel, bits, rows)
         self.arc_weights = 1 << bits
         self.n_labels = width if outcomes is not None else None
@@ -83,6 +85,24 @@ class ArcScorer:
     ) -> None:
         """Makes `gradient` that of sum(d_scores * scores)."""
         kernels.expand(self._model, encoded.kernel, sentences, d_scores, gradient, self.threads)
+
+    def explain(
+        self,
+        weights: Weights,
+        block: Block,
+        clusters: WordClusters | None,
+        sentence: int,
+        head: int,
+        modifier: int,
+    ) -> list[tuple[str, list[str], int, float]]:
+        """Every feature of an arc's own score: template, atoms, variant, weight times value.
+
+        Variant 0 is the feature alone; others are its twins with direction and distance.
+        """
+        table = None if clusters is None else clusters.kernel
+        return kernels.explain(
+            self._model, weights, block, sentence, self._settings.kernel, table, head, modifier
+        )
 
     def inner_products(
         self, encoded: Encoded, sentences: Sentences, d_scores: FloatArray, count: int = 1

@@ -29,7 +29,7 @@ class DevScores:
 
 @dataclass(frozen=True)
 class PassRecord:
-    """What one pass did."""
+    """What one pass did; scores are None without dev."""
 
     number: int
     loss: float

@@ -1,0 +1,196 @@
+"""Trains and tests parsers on treebanks, once per setting: results are kept and used again.
+
+Every experiment of `benchmarks/` that reports accuracy goes through `run`. A result holds, for the
+test set, which words have the right head and label, so that any two can be compared in pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import arbora
+from arbora.data import Sentence
+from arbora.evaluation.rules import rule_for
+
+EIGHT = (
+    "conllx_danish_ddt",
+    "conllx_spanish_cast3lb",
+    "ud_dutch_lassysmall",
+    "ud_portuguese_bosque",
+    "ud_swedish_lines",
+    "ud_turkish_imst",
+    "ud_slovenian_ssj_resplit",
+    "ud_gothic_proiel",
+)
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The sentences of a treebank; without a dev file, the last tenth of train is dev."""
+
+    train: list[Sentence]
+    dev: list[Sentence]
+    test: list[Sentence]
+    has_dev: bool
+
+
+def load(folder: Path, name: str) -> Splits:
+    def sentences(part: str) -> list[Sentence]:
+        found = sorted((folder / name).glob(f"{part}.conll*"))
+        return list(arbora.read_conllu(found[0])) if found else []
+
+    train, dev, test = sentences("train"), sentences("dev"), sentences("test")
+    if not train or not test:
+        raise SystemExit(f"{folder / name}: there is no train and test file here.")
+    if dev:
+        return Splits(train, dev, test, True)
+    cut = len(train) - len(train) // 10
+    return Splits(train[:cut], train[cut:], test, False)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one model did on one test set with one way of decoding."""
+
+    uas: float
+    las: float
+    dev_uas: float
+    dev_las: float | None
+    seconds: float
+    sentence: NDArray[np.int64]  # of each counted word
+    heads_right: NDArray[np.bool_]
+    both_right: NDArray[np.bool_]
+    card: dict[str, Any]
+
+
+class Experiments:
+    """Runs with a memory on disk."""
+
+    def __init__(self, treebanks: Path, memory: Path, threads: int | None = None) -> None:
+        self.treebanks, self.memory, self.threads = treebanks, memory, threads
+        self._splits: dict[str, Splits] = {}
+        memory.mkdir(parents=True, exist_ok=True)
+
+    @classmethod
+    def from_arguments(cls, description: str) -> tuple[Experiments, argparse.Namespace]:
+        parser = argparse.ArgumentParser(description=description)
+        default = os.environ.get("ARBORA_TREEBANKS")
+        parser.add_argument("--treebanks", type=Path, default=default, required=default is None)
+        parser.add_argument("--memory", type=Path, default=Path("build/experiments"))
+        parser.add_argument("--threads", type=int)
+        parser.add_argument("--seeds", type=int, default=1)
+        parser.add_argument("only", nargs="*", help="parts of the report; all without any")
+        arguments = parser.parse_args()
+        return cls(arguments.treebanks, arguments.memory, arguments.threads), arguments
+
+    def splits(self, name: str) -> Splits:
+        if name not in self._splits:
+            self._splits[name] = load(self.treebanks, name)
+        return self._splits[name]
+
+    def run(
+        self, treebank: str, decoders: tuple[str, ...] = ("",), **options: Any
+    ) -> dict[str, Result]:
+        """One result per decoder: "" is the model's own, "mbr" or "map projective" others.
+
+        `train` and `dev` among the options take the place of the treebank's own sentences.
+        """
+        key = json.dumps([treebank, sorted(options.items())], default=str)
+        stem = hashlib.sha256(key.encode()).hexdigest()[:20]
+        found = {name: self._read(f"{stem}-{name or 'own'}") for name in decoders}
+        if all(result is not None for result in found.values()):
+            return {name: result for name, result in found.items() if result is not None}
+        print(f"# {treebank} {options}", flush=True)
+        splits = self.splits(treebank)
+        started = time.perf_counter()
+        parser = arbora.Parser(threads=self.threads, **options)
+        parser.fit(splits.train, splits.dev)
+        seconds = time.perf_counter() - started
+        for name in decoders:
+            how = _decoder_options(name)
+            result = _judge(parser, splits.test, how, seconds)
+            self._write(f"{stem}-{name or 'own'}", key, result)
+            found[name] = result
+            print(f"#   {name or 'own'}: {result.uas:.2f} {result.las:.2f}", flush=True)
+        return {name: result for name, result in found.items() if result is not None}
+
+    def _read(self, stem: str) -> Result | None:
+        path = self.memory / f"{stem}.npz"
+        if not path.exists():
+            return None
+        with np.load(path) as file:
+            figures = json.loads(str(file["figures"]))
+            return Result(
+                sentence=file["sentence"], heads_right=file["heads_right"],
+                both_right=file["both_right"], **figures,
+            )  # fmt: skip
+
+    def _write(self, stem: str, key: str, result: Result) -> None:
+        figures = {
+            name: getattr(result, name)
+            for name in ("uas", "las", "dev_uas", "dev_las", "seconds", "card")
+        }
+        np.savez_compressed(
+            self.memory / f"{stem}.npz", figures=json.dumps(figures), key=key,
+            sentence=result.sentence, heads_right=result.heads_right, both_right=result.both_right,
+        )  # fmt: skip
+
+
+def _decoder_options(name: str) -> dict[str, str]:
+    words = name.split()
+    options = {}
+    for word in words:
+        options["trees" if word in ("projective", "nonprojective") else "decode"] = word
+    return options
+
+
+def _judge(
+    parser: arbora.Parser, gold: list[Sentence], how: dict[str, str], seconds: float
+) -> Result:
+    parsed = parser.parse(gold, probabilities=False, **how)
+    rule = rule_for(None, gold[0].format)
+    sentence, heads, both = [], [], []
+    for i, (right, found) in enumerate(zip(gold, parsed, strict=True)):
+        counted = np.ones(len(right), dtype=bool)
+        if not rule.everything:
+            counted = ~np.array(rule.punctuation(right), dtype=bool)
+        same_head = right.heads == found.heads
+        same_label = np.array(
+            [rule.label(a) == rule.label(b) for a, b in zip(right.labels, found.labels, strict=True)]
+        )
+        sentence.append(np.full(int(counted.sum()), i))
+        heads.append(same_head[counted])
+        both.append((same_head & same_label)[counted])
+    heads_right, both_right = np.concatenate(heads), np.concatenate(both)
+    assert parser.history is not None
+    best = parser.history.passes[parser.history.best - 1]
+    card = {k: v for k, v in parser.model.card.items() if k != "history"}
+    return Result(
+        100 * float(heads_right.mean()), 100 * float(both_right.mean()), best.uas, best.las,
+        seconds, np.concatenate(sentence), heads_right, both_right,
+        card | {"temperature": parser.model.temperature, "best_pass": parser.history.best},
+    )  # fmt: skip
+
+
+def paired_p(a: list[Result], b: list[Result], labelled: bool = False) -> float:
+    """Permutation test by sentence over all test sets together: b against a."""
+    from arbora.evaluation.significance import permutation_test
+
+    gains = []
+    for one, other in zip(a, b, strict=True):
+        first = one.both_right if labelled else one.heads_right
+        second = other.both_right if labelled else other.heads_right
+        gain = np.zeros(int(one.sentence.max()) + 1, dtype=np.int64)
+        np.add.at(gain, one.sentence, second.astype(np.int64) - first.astype(np.int64))
+        gains.append(gain)
+    return permutation_test(np.concatenate(gains), 10_000, np.random.default_rng(0))

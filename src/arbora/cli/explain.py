@@ -1,0 +1,111 @@
+"""`arbora explain`: which features made an arc?"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from arbora.cli.output import report_console, table, write_json
+from arbora.cli.parse import load_model
+from arbora.cli.shared import AsJson, FormatOption, ModelFile
+from arbora.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from arbora.data import Sentence
+    from arbora.parsers import Explanation
+
+EXAMPLES = """[bold]Examples[/bold]
+
+arbora explain --model english.arbora test.conllu --sentence 3 --word 5
+
+arbora explain --model english.arbora test.conllu --word 5 --head 2 --against 4 --top 30"""
+
+
+def explain(
+    file: Annotated[
+        str, typer.Argument(metavar="[FILE]", help="Sentences; by default standard input.")
+    ] = "-",
+    model: ModelFile = None,
+    sentence: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Which sentence of the file, from 1.")
+    ] = 1,
+    word: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="W", help="The word whose head is explained, from 1."),
+    ] = None,
+    head: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="H", help="Its head, 0 for the root; by default the parse's."),
+    ] = None,
+    against: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="H", help="A rival; by default the next best head."),
+    ] = None,
+    top: Annotated[
+        int, typer.Option(min=1, metavar="N", help="So many features, the weightiest.")
+    ] = 15,
+    format: FormatOption = None,  # noqa: A002  # the option's name
+    as_json: AsJson = False,
+) -> None:
+    """Explain an arc: what the features add to a head's score, minus a rival's.
+
+    Template names: h head, m modifier, b between; w form, l lemma, p fine tag, c coarse tag, f all
+    of FEATS, a one of them; -1 and +1 the neighbours.
+    """
+    if word is None:
+        raise ArgumentError("say with --word whose head is to be explained.")
+    parser = load_model(model, 1)
+    chosen = _find(file, sentence, format)
+    answer = parser.explain(chosen, word, head, against)
+    if as_json:
+        forms = {"form": chosen.forms[word - 1], "forms": list(chosen.forms)}
+        write_json(answer.to_dict() | forms)
+        return
+    _report(answer, chosen, top)
+
+
+def _find(path: str, number: int, format: str | None) -> Sentence:  # noqa: A002  # as above
+    from arbora.data import read_conllu
+
+    found = list(islice(read_conllu(path, format), number - 1, number))  # type: ignore[arg-type]
+    if not found:
+        raise ArgumentError(f"{path} has no sentence {number}.")
+    return found[0]
+
+
+def _report(answer: Explanation, sentence: Sentence, top: int) -> None:
+    from rich.markup import escape
+
+    def name(word: int) -> str:
+        return "the root" if word == 0 else escape(f"“{sentence.forms[word - 1]}” ({word})")
+
+    console = report_console()
+    console.print()
+    console.print(f"[bold]{name(answer.word)}[/bold] under [bold]{name(answer.head)}[/bold]")
+    console.print(
+        f"[dim]score {answer.score:.4f}; under {name(answer.against)} {answer.against_score:.4f}; "
+        f"the features of one minus those of the other make {answer.difference:+.4f}[/dim]"
+    )
+    console.print()
+    shown = answer.contributions[:top]
+    rows = [
+        (
+            f"{one.value:+.4f}",
+            one.template,
+            escape(" | ".join(one.atoms)),
+            one.variant,
+        )
+        for one in shown
+    ]
+    rest = answer.contributions[top:]
+    if rest:
+        others = sum(one.value for one in rest)
+        rows.append((f"{others:+.4f}", f"{len(rest):,} more", "", ""))
+    rows.append((f"{answer.difference:+.4f}", "together", "", ""))
+    made = table(["adds", "template", "its parts", "direction, distance"], rows)
+    made.columns[0].justify = "right"
+    for column in made.columns[1:]:
+        column.justify = "left"
+    console.print(made)

@@ -1,0 +1,132 @@
+"""`arbora parse`: trees for sentences, in a stream."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from arbora.cli.files import check_one_input, check_writable, report_skipped
+from arbora.cli.progress import byte_progress
+from arbora.cli.shared import MODEL_VARIABLE, FormatOption, ModelFile, SkipBad, Threads
+from arbora.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from arbora.parsers import Parser
+
+EXAMPLES = """[bold]Examples[/bold]
+
+arbora parse --model english.arbora test.conllu --output parsed.conllu
+
+arbora parse --model english.arbora test.conllu | arbora evaluate test.conllu -
+
+arbora parse --model english.arbora test.conllu --probabilities --kbest 5"""
+
+
+def parse(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE]...", help="What to parse; by default standard input."),
+    ] = None,
+    model: ModelFile = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")
+    ] = "-",
+    decode: Annotated[
+        Literal["map", "mbr", "greedy", "max-z"] | None,
+        typer.Option(
+            metavar="NAME",
+            help="The likeliest tree (map), the most likely arcs (mbr), each word's best head "
+            "(greedy), or max-z for hidden clusters; by default what the model was tuned with.",
+        ),
+    ] = None,
+    trees: Annotated[
+        Literal["nonprojective", "projective"] | None,
+        typer.Option(metavar="CLASS", help="nonprojective or projective; by default the model's."),
+    ] = None,
+    kbest: Annotated[
+        int | None, typer.Option(min=1, metavar="K", help="The K best trees of each sentence.")
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=1, metavar="K", help="K trees drawn from the distribution.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Of --samples.")] = 0,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities", help="ArcProb and LabelProb into MISC, log-probability of the tree."
+        ),
+    ] = False,
+    threads: Threads = None,
+    format: FormatOption = None,  # noqa: A002  # the option's name
+    skip_bad: SkipBad = False,
+) -> None:
+    """Parse files, one after the other; HEAD and DEPREL are replaced and nothing else changes.
+
+    Heads and labels that the input already has are not looked at.
+    """
+    paths = files or ["-"]
+    check_one_input(*paths)
+    if output != "-":
+        check_writable(output)
+    parser = load_model(model, threads)
+    if not files and sys.stdin.isatty():
+        raise ArgumentError("there is nothing to parse: name files, or pipe sentences in.")
+
+    from arbora.data import joined_texts, open_output
+    from arbora.parsers import ParseOptions
+
+    options = ParseOptions(decode, trees, probabilities, kbest, samples, seed)
+    parser.decoder(options)  # refuses what the model cannot do before anything is written
+    if probabilities:
+        _tell_where_from(parser)
+    join = joined_texts()
+    quiet = output == "-" and sys.stdout.isatty()  # the trees themselves show how far it is
+    with open_output(output) as write, byte_progress("parsing", _size(paths), quiet=quiet) as bar:
+        before = 0
+        for path in paths:
+            blocks = parser.parse_blocks(
+                path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
+            )
+            for parsed, read in blocks:
+                write(join(parsed.to_bytes(probabilities)))
+                bar.reached(before + read)
+            before += _size([path]) or 0
+
+
+def load_model(path: str | None, threads: int | None) -> Parser:
+    """The parser of `--model` or of the environment."""
+    if not path:
+        raise ArgumentError(
+            "there is no model: train one with arbora train TRAIN, and give it with --model FILE "
+            f"or in the variable {MODEL_VARIABLE}."
+        )
+    from arbora.parsers import load
+
+    return load(path, threads)
+
+
+def _tell_where_from(parser: Parser) -> None:
+    model = parser.model
+    if model.settings.learner == "loglinear":
+        return
+    if model.card.get("dev") is None:
+        text = "its scores as they are, which no dev set has scaled"
+    else:
+        text = f"its scores at temperature {model.temperature:.3g}, fitted on dev"
+    typer.echo(
+        f"arbora: {model.settings.learner} does not learn probabilities; these come from {text}.",
+        err=True,
+    )
+
+
+def _size(paths: list[str]) -> int | None:
+    """Bytes of all files; None if that is not known."""
+    try:
+        if any(not Path(path).is_file() for path in paths):
+            return None
+        return sum(Path(path).stat().st_size for path in paths)
+    except OSError:
+        return None

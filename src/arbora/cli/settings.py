@@ -1,0 +1,126 @@
+"""The options that `arbora train` and `arbora tune` share: the fields of `ParserSettings`.
+
+They are listed here once more, because help must not wait for NumPy; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NamedTuple
+
+import typer
+
+__all__ = ["OPTIONS", "take_settings"]
+
+LEARNING = "What is learnt, and how"
+TREES = "Trees and decoding"
+SIZE = "Model"
+
+
+class Option(NamedTuple):
+    """A field of the settings on the command line; left out, the settings' own default holds."""
+
+    name: str
+    type: Any
+    panel: str
+    help: str
+    metavar: str | None = None
+
+
+TreeName = Literal["nonprojective", "projective"]
+
+OPTIONS = [
+    Option(
+        "learner", Literal["perceptron", "mira", "loglinear", "maxmargin"], LEARNING,
+        "perceptron, mira, loglinear (the default) or maxmargin.", "NAME",
+    ),
+    Option(
+        "optimizer", Literal["adagrad", "sgd", "lbfgs", "cg", "eg"], LEARNING,
+        "Of the loglinear learner: adagrad (the default), sgd, lbfgs, cg or eg.", "NAME",
+    ),
+    Option("passes", int, LEARNING, "At most so many passes over the data."),
+    Option("patience", int, LEARNING, "Stop after so many passes without a better dev score."),
+    Option("batch_size", int, LEARNING, "Sentences per step; 1 is the textbook online learner."),
+    Option("rate", float, LEARNING, "Step size of adagrad and sgd."),
+    Option("l2", float, LEARNING, "Strength of regularisation: l2 / 2 times the squared weights."),
+    Option(
+        "mira", Literal["1-best", "k-best", "factored", "mbr"], LEARNING,
+        "Constraints of MIRA: 1-best, k-best, factored or mbr.", "NAME",
+    ),
+    Option("largest_step", float, LEARNING, "MIRA's bound C on a step."),
+    Option("k", int, LEARNING, "Trees of k-best MIRA."),
+    Option("average", bool, LEARNING, "Average the weights of online learners."),
+    Option("seed", int, LEARNING, "The same seed, the same model."),
+    Option(
+        "trees", TreeName, TREES,
+        "The class that is learnt: nonprojective (the default) or projective.", "CLASS",
+    ),
+    Option(
+        "root", Literal["auto", "single", "multi"], TREES,
+        "One word under the root (single) or several (multi); auto (the default) looks at the "
+        "training data.",
+        "ROOT",
+    ),
+    Option(
+        "decode", Literal["map", "mbr", "greedy", "max-z"], TREES,
+        "How trees are chosen: map, mbr, greedy or max-z.", "NAME",
+    ),
+    Option(
+        "decode_trees", Literal["auto", "nonprojective", "projective"], TREES,
+        "The class to choose from: nonprojective, projective, or auto, which lets dev decide.",
+        "CLASS",
+    ),
+    Option("order", Literal["first"], TREES, "Parts of trees that are scored: first.", "ORDER"),
+    Option(
+        "features", Literal["rich", "mcdonald2005", "squeezed2005"], SIZE,
+        "Feature templates: rich (the default), mcdonald2005 or squeezed2005.", "NAME",
+    ),
+    Option(
+        "labels", Literal["staged", "joint", "none"], SIZE,
+        "Labels after the tree (staged, the default), inside the sum (joint), or none.", "NAME",
+    ),
+    Option("clusters", int, SIZE, "Hidden clusters of arcs; 0 for none."),
+    Option(
+        "cluster_of", Literal["edge", "token"], SIZE,
+        "Whether clusters belong to edge or token.", "NAME",
+    ),
+    Option("arc_filter", bool, SIZE, "Drop arcs longer than any in training between such tags."),
+    Option("bits", int, SIZE, "2^bits weights of arcs."),
+    Option("label_bits", int, SIZE, "2^label-bits rows of weights of labels or clusters."),
+]  # fmt: skip
+
+
+def take_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command one option per setting; those that were given arrive as dict `settings`."""
+
+    def with_options(**arguments: Any) -> None:
+        given = {option.name: arguments.pop(option.name) for option in OPTIONS}
+        settings = {name: value for name, value in given.items() if value is not None}
+        command(settings=settings, **arguments)
+
+    own = inspect.signature(command, eval_str=True)
+    parameters = [p for p in own.parameters.values() if p.name != "settings"]
+    parameters += [_parameter(option) for option in OPTIONS]
+    with_options.__doc__ = command.__doc__
+    with_options.__name__ = command.__name__
+    with_options.__annotations__ = {p.name: p.annotation for p in parameters}
+    with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # as wraps does
+        [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    )
+    return with_options
+
+
+def _parameter(option: Option) -> inspect.Parameter:
+    dashed = option.name.replace("_", "-")
+    names = [f"--{dashed}/--no-{dashed}"] if option.type is bool else [f"--{dashed}"]
+    info = typer.Option(
+        *names, help=option.help, rich_help_panel=option.panel, metavar=option.metavar,
+        show_default=False,
+    )  # fmt: skip
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[option.type | None, info],
+    )

@@ -1,0 +1,47 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+__all__ = [
+    "AsJson",
+    "DevFile",
+    "FormatOption",
+    "ModelFile",
+    "Quiet",
+    "SkipBad",
+    "Threads",
+    "TrainFile",
+]
+
+MODEL_VARIABLE = "ARBORA_MODEL"
+
+TrainFile = Annotated[
+    str, typer.Argument(metavar="TRAIN", help="The annotated sentences to learn from.")
+]
+DevFile = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Annotated sentences that decide when to stop; by default every tenth of TRAIN.",
+    ),
+]
+ModelFile = Annotated[
+    str | None,
+    typer.Option("--model", metavar="FILE", envvar=MODEL_VARIABLE, help="The model to parse with."),
+]
+Threads = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="By default all cores.", show_default=False)
+]
+FormatOption = Annotated[
+    Literal["conllu", "conllx"] | None,
+    typer.Option(metavar="NAME", help="conllu or conllx; by default it is recognised."),
+]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave out malformed sentences, and say which.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

@@ -1,0 +1,190 @@
+"""`arbora train`: a parser from a treebank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arbora.cli.failures import INTERRUPTED
+from arbora.cli.files import check_one_input, check_writable, report_skipped, size_text
+from arbora.cli.output import figure, report_console, write_json
+from arbora.cli.progress import step_progress
+from arbora.cli.settings import take_settings
+from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
+from arbora.cli.watching import Watcher
+from arbora.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from arbora.parsers import Parser
+
+EXAMPLES = """[bold]Examples[/bold]
+
+arbora train train.conllu --dev dev.conllu --model english.arbora
+
+arbora train train.conllu --learner mira --passes 10 --plot training.png
+
+arbora train new.conllu --from english.arbora --model better.arbora"""
+
+MODEL_ENDING = ".arbora"
+# What a model that goes on learning keeps unless it is told otherwise.
+INHERITED = (
+    "features", "labels", "clusters", "cluster_of", "bits", "label_bits",
+    "learner", "optimizer", "trees", "mira", "largest_step", "k", "average",
+)  # fmt: skip
+
+
+@take_settings
+def train(
+    train: TrainFile,
+    dev: DevFile = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where the model goes; by default the name of TRAIN with the ending .arbora.",
+        ),
+    ] = None,
+    word_clusters: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Word clusters: lines of cluster, form, number."),
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="MODEL", help="A model to go on training.")
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on from the last complete pass of an interrupted run."),
+    ] = False,
+    threads: Threads = None,
+    format: FormatOption = None,  # noqa: A002  # the option's name
+    skip_bad: SkipBad = False,
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw loss and dev scores by pass (.png, .svg, .pdf)."),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    *,
+    settings: dict[str, Any],
+) -> None:
+    """Train a parser on a treebank; the best pass on dev is kept.
+
+    Everything but TRAIN has a default. Options that are not given are those of the learner.
+    """
+    check_one_input(train, dev or "", start or "")
+    path = model or model_path(train)
+    check_writable(path)
+    if plot is not None:
+        check_plot(plot)
+    from arbora.parsers import Parser, load
+
+    first = None if start is None else load(start, threads)
+    parser = Parser(threads=threads, **(settings if first is None else _going_on(first, settings)))
+    with step_progress("training", None, unit="sentences", quiet=quiet) as bar:
+        watcher = Watcher(bar, lines=not quiet)
+        try:
+            parser.fit(
+                train, dev, start=first, word_clusters=word_clusters, checkpoint=path,
+                resume=resume, observer=watcher, format=format, skip_bad=skip_bad,
+                on_error=report_skipped,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            _tell_how_to_resume(path)
+            raise typer.Exit(INTERRUPTED) from None
+    parser.save(path)
+    if plot is not None:
+        save_plot(parser, plot)
+    if as_json:
+        write_json({"model": path, "bytes": Path(path).stat().st_size, **parser.model.card})
+    elif not quiet:
+        _summarise(parser, dev, path)
+
+
+def model_path(train: str) -> str:
+    """TRAIN's name with another ending."""
+    if train == "-":
+        raise ArgumentError("standard input has no name: say with --model where the model goes.")
+    name = Path(train).name.removesuffix(".gz")
+    stem = Path(name).stem if name.endswith((".conllu", ".conll", ".conllx", ".txt")) else name
+    return str(Path(train).with_name(stem + MODEL_ENDING))
+
+
+def check_plot(path: str) -> None:
+    """Finds out before training whether a drawing can be made."""
+    from arbora.drawing.history import check_drawing
+
+    check_drawing(path)
+    check_writable(path)
+
+
+def save_plot(parser: Parser, path: str) -> None:
+    from arbora.drawing import draw_history
+
+    assert parser.history is not None
+    draw_history(parser.history, path=path)
+
+
+def _going_on(start: Parser, given: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a model that is trained further: its own, but for what is asked for."""
+    own = start.model.settings.to_dict()
+    kept = {name: own[name] for name in INHERITED}
+    if given.get("learner", own["learner"]) != "loglinear":
+        kept["optimizer"] = "adagrad"  # which the others do not have
+    return kept | given
+
+
+def _tell_how_to_resume(path: str) -> None:
+    checkpoint = Path(f"{path}.checkpoint")
+    if checkpoint.exists():
+        typer.echo(
+            f"arbora: interrupted; {checkpoint} holds what was learnt: repeat the command with "
+            "--resume to go on.",
+            err=True,
+        )
+    else:
+        typer.echo("arbora: interrupted before the first pass was complete.", err=True)
+
+
+def _summarise(parser: Parser, dev: str | None, path: str) -> None:
+    console = report_console()
+    model = parser.model
+    card = model.card
+    console.print()
+    data, share = card["trained_on"], card["multi_root_sentences"]
+    console.print(f"{data['words']:,} words in {data['sentences']:,} sentences", style="bold")
+    columns = [name for name in ("lemma", "upos", "xpos", "feats") if getattr(model.features, name)]
+    why = f"{100 * share:.1f} % of the sentences have several roots"
+    chosen = "chosen" if parser.settings.root == "auto" else "as asked"
+    lines = [
+        ("learner", describe_learner(parser)),
+        ("root", f"{model.root} ({chosen}; {why})"),
+        ("columns", ", ".join(["form", *columns])),
+    ]
+    if card["dev"] is None:
+        lines.append(("dev", f"none, and too few sentences to hold any out: pass {card['passes']}"))
+    else:
+        scores = card["dev"]
+        held_out = "" if dev else ", on every tenth sentence, held out of training"
+        las = "" if scores["las"] is None else f", LAS {figure(scores['las'])}"
+        lines.append(("dev", f"UAS {figure(scores['uas'])}{las} (rule {scores['rule']}{held_out})"))
+        lines.append(("best pass", f"{card['best_pass']} of {card['passes']}"))
+    lines.append(("model", f"{path} ({size_text(Path(path).stat().st_size)})"))
+    for name, text in lines:
+        console.print(f"[dim]{name:<10}[/dim] {text}")
+    console.print()
+    console.print(f"Parse with it: arbora parse --model {path} FILE", style="dim")
+
+
+def describe_learner(parser: Parser) -> str:
+    """Learner, optimizer and tree class in a few words."""
+    settings = parser.model.settings
+    learner: str = settings.learner
+    if learner == "loglinear":
+        learner += f" by {settings.optimizer}"
+    elif learner == "mira":
+        learner += f", {settings.mira}"
+    return (
+        f"{learner}, {settings.trees} trees, {settings.features} features, {settings.labels} labels"
+    )

@@ -1,0 +1,175 @@
+"""`arbora tune`: the settings that are best on dev."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arbora.cli.files import check_one_input, check_writable, report_skipped, size_text
+from arbora.cli.output import figure, report_console, table, write_json
+from arbora.cli.progress import Bar, step_progress
+from arbora.cli.settings import OPTIONS, take_settings
+from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
+from arbora.cli.watching import Watcher
+from arbora.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from arbora.parsers import Trial, Tuning
+
+EXAMPLES = """[bold]Examples[/bold]
+
+arbora tune train.conllu --dev dev.conllu --model best.arbora
+
+arbora tune train.conllu --dev dev.conllu --grid l2=0.01,0.1,1 --grid features=rich,mcdonald2005"""
+
+
+@take_settings
+def tune(
+    train: TrainFile,
+    dev: DevFile = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=V1,V2,...",
+            help="Values of an option to try, in all combinations; may be given several times. "
+            "By default what matters most for the learner.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Where the best model goes.")
+    ] = None,
+    word_clusters: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Word clusters: lines of cluster, form, number."),
+    ] = None,
+    threads: Threads = None,
+    format: FormatOption = None,  # noqa: A002  # the option's name
+    skip_bad: SkipBad = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    *,
+    settings: dict[str, Any],
+) -> None:
+    """Search settings: train with every combination of a grid, compare on dev.
+
+    Other options hold for all trials. The number of passes comes from early stopping.
+    """
+    check_one_input(train, dev or "")
+    if model is not None:
+        check_writable(model)
+    values = None if grid is None else _read_grid(grid)
+    from arbora.parsers import tune as search
+
+    with step_progress("tuning", None, unit="sentences", quiet=quiet) as bar:
+        watch = _Watch(bar, quiet)
+        answer = search(
+            train, dev, values, threads=threads,
+            on_trial=watch.begin_trial, on_result=watch.end_trial, observer=watch,
+            word_clusters=word_clusters,
+            format=format, skip_bad=skip_bad, on_error=report_skipped, **settings,
+        )  # fmt: skip
+    if model is not None:
+        answer.parser.save(model)
+    if as_json:
+        write_json(_as_dict(answer, model))
+    elif not quiet:
+        _report(answer, model)
+
+
+class _Watch(Watcher):
+    """One line for each trial, not for each pass."""
+
+    _trial = ""
+
+    def __init__(self, bar: Bar, quiet: bool) -> None:
+        super().__init__(bar, lines=False)
+        self._quiet = quiet
+
+    def begin_trial(self, number: int, count: int) -> None:
+        self._trial = f"{number}/{count}"
+        self._bar.restart()
+        self._bar.show(trial=self._trial)
+
+    def end_trial(self, trial: Trial) -> None:
+        if not self._quiet:
+            las = "" if trial.las is None else f"  LAS {figure(trial.las)}"
+            self._bar.write(
+                f"trial {self._trial}  {_point_text(trial.options)}  UAS {figure(trial.uas)}{las}  "
+                f"{trial.seconds:.1f} s"
+            )
+
+
+def _read_grid(items: list[str]) -> dict[str, list[Any]]:
+    """`l2=0.1,1` becomes a list of numbers."""
+    kinds = {option.name: option.type for option in OPTIONS}
+    grid: dict[str, list[Any]] = {}
+    for item in items:
+        name, equals, values = item.partition("=")
+        name = name.strip().removeprefix("--").replace("-", "_")
+        if not equals or not values:
+            raise ArgumentError(f"a grid is NAME=V1,V2,... and not {item!r}.")
+        if name not in kinds:
+            raise ArgumentError(f"a parser has no option {name!r} to try values of.")
+        grid[name] = [_read_value(name, text.strip(), kinds[name]) for text in values.split(",")]
+    return grid
+
+
+def _read_value(name: str, text: str, kind: Any) -> Any:
+    if kind is bool and text.lower() in ("true", "false", "yes", "no"):
+        return text.lower() in ("true", "yes")
+    if kind not in (int, float, bool):
+        return text
+    try:
+        return kind(text) if kind is not bool else kind(int(text))
+    except ValueError:
+        raise ArgumentError(f"{name} cannot be {text!r}.") from None
+
+
+def _point_text(options: dict[str, Any]) -> str:
+    return "  ".join(f"{name.replace('_', '-')} {value}" for name, value in options.items())
+
+
+def _as_dict(answer: Tuning, path: str | None) -> dict[str, Any]:
+    trials = [
+        {
+            "options": trial.options,
+            "uas": trial.uas,
+            "las": trial.las,
+            "best_pass": trial.best_pass,
+            "passes": trial.passes,
+            "seconds": trial.seconds,
+        }
+        for trial in answer.trials
+    ]
+    return {"rule": answer.rule, "best": trials[0]["options"], "trials": trials, "model": path}
+
+
+def _report(answer: Tuning, path: str | None) -> None:
+    console = report_console()
+    names = list(answer.trials[0].options)
+    console.print()
+    console.print(f"{len(answer.trials)} trials, best first", style="bold")
+    console.print(f"scores on dev, rule {answer.rule}", style="dim")
+    console.print()
+    headings = [*(name.replace("_", "-") for name in names), "UAS", "LAS", "pass", "seconds"]
+    console.print(table(headings, [_row(trial) for trial in answer.trials]))
+    console.print()
+    best = " ".join(
+        f"--{name.replace('_', '-')} {value}" for name, value in answer.trials[0].options.items()
+    )
+    console.print(f"The best: {best}")
+    if path is not None:
+        from pathlib import Path
+
+        console.print(f"Its model: {path} ({size_text(Path(path).stat().st_size)})")
+
+
+def _row(trial: Trial) -> list[str]:
+    return [
+        *(str(value) for value in trial.options.values()),
+        figure(trial.uas),
+        figure(trial.las),
+        f"{trial.best_pass} of {trial.passes}",
+        figure(trial.seconds, 1),
+    ]

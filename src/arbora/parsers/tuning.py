@@ -1,0 +1,138 @@
+"""Settings chosen on dev: every combination of a grid is trained, and the best one kept."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from arbora.data import Sentence, read_conllu
+from arbora.data.source import ReadPath
+from arbora.data.whole import TreebankSource, is_file
+from arbora.errors import ArgumentError
+from arbora.parsers.parser import Parser
+from arbora.parsers.settings import ParserSettings
+
+__all__ = ["Trial", "Tuning", "default_grid", "tune"]
+
+_FACTORS = {"l2": (0.1, 1.0, 10.0), "rate": (0.5, 1.0, 2.0), "largest_step": (0.1, 1.0, 10.0)}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One point of the grid, its best pass and its scores on dev."""
+
+    options: dict[str, Any]
+    uas: float
+    las: float | None
+    best_pass: int
+    passes: int
+    seconds: float
+
+    @property
+    def deciding(self) -> float:
+        return self.uas if self.las is None else self.las
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The trials, best first, and the parser of the best."""
+
+    trials: tuple[Trial, ...]
+    parser: Parser
+    rule: str
+
+
+def default_grid(settings: ParserSettings) -> dict[str, list[Any]]:
+    """What matters most for the learner, around its defaults; passes come from early stopping."""
+    own = settings.resolved()
+    if own.learner == "mira":
+        names = ["largest_step"]
+    elif own.learner == "perceptron":
+        return {"batch_size": [1, 4, 16]}
+    elif own.learner == "loglinear" and own.optimizer in ("adagrad", "sgd"):
+        names = ["l2", "rate"]
+    else:
+        names = ["l2"]
+    return {
+        name: [float(f"{getattr(own, name) * factor:.6g}") for factor in _FACTORS[name]]
+        for name in names
+    }
+
+
+def tune(
+    train: TreebankSource,
+    dev: TreebankSource | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    threads: int | None = None,
+    on_trial: Callable[[int, int], object] | None = None,
+    on_result: Callable[[Trial], object] | None = None,
+    **options: Any,
+) -> Tuning:
+    """Trains with every combination of the values in `grid` and compares them on dev.
+
+    `grid` has lists of values by the names of `ParserSettings`, by default those of
+    `default_grid`. Other keywords are options of `Parser` or of `Parser.fit` and hold for all
+    trials. Without `dev`, every tenth sentence of `train` is held out. `on_trial` is told each
+    trial's number and how many there are, `on_result` what came of it.
+    """
+    known = ParserSettings.__dataclass_fields__
+    fixed = {name: options.pop(name) for name in tuple(options) if name in known}
+    chosen: dict[str, Sequence[Any]]
+    chosen = {**default_grid(ParserSettings(**fixed))} if grid is None else dict(grid)
+    points = _points(chosen, fixed)
+    reading = {name: options.pop(name) for name in _READING if name in options}
+    train = _sentences(train, reading)
+    dev = None if dev is None else _sentences(dev, reading)
+    trials: list[Trial] = []
+    best: Parser | None = None
+    for number, point in enumerate(points, start=1):
+        if on_trial is not None:
+            on_trial(number, len(points))
+        started = time.perf_counter()
+        parser = Parser(threads=threads, **(fixed | point)).fit(train, dev, **options)
+        trial = _trial(point, parser, time.perf_counter() - started)
+        if best is None or trial.deciding > max(one.deciding for one in trials):
+            best = parser
+        trials.append(trial)
+        if on_result is not None:
+            on_result(trial)
+    assert best is not None
+    trials.sort(key=lambda trial: -trial.deciding)
+    return Tuning(tuple(trials), best, best.model.card["dev"]["rule"])
+
+
+_READING = ("format", "skip_bad", "on_error")
+
+
+def _points(grid: dict[str, Sequence[Any]], fixed: dict[str, Any]) -> list[dict[str, Any]]:
+    """All combinations, each checked before any is trained."""
+    for name, values in grid.items():
+        if name not in ParserSettings.__dataclass_fields__:
+            raise ArgumentError(f"a parser has no option {name!r} to try values of.")
+        if isinstance(values, str) or not len(values):
+            raise ArgumentError(f"the grid has a list of values for {name}, not {values!r}.")
+    points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    for point in points:
+        ParserSettings(**(fixed | point))
+    return points
+
+
+def _sentences(source: TreebankSource, reading: dict[str, Any]) -> list[Sentence]:
+    """Read once: standard input has no second time, and errors are told once."""
+    if is_file(source):
+        source = read_conllu(cast("ReadPath", source), trees=True, **reading)
+    return list(cast("Iterable[Sentence]", source))
+
+
+def _trial(point: dict[str, Any], parser: Parser, seconds: float) -> Trial:
+    card = parser.model.card
+    if card["dev"] is None:
+        raise ArgumentError(
+            "there is nothing to compare the settings on: give dev sentences, or more to train on."
+        )
+    scores = card["dev"]
+    return Trial(point, scores["uas"], scores["las"], card["best_pass"], card["passes"], seconds)

@@ -1,0 +1,89 @@
+"""`arbora inspect` and `arbora explain`; completion of commands and options."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+import arbora
+from tests.cli.conftest import TREEBANK, arbora_process, assert_one_sentence
+
+TEST = str(TREEBANK / "test.conllu")
+
+
+def test_inspect(run, model, parser):
+    done = run("inspect", model)
+    assert done.exit_code == 0
+    for part in ("small.arbora", "format 1", "4,676 words in 400 sentences (train.conllu)",
+                 f"UAS {parser.model.card['dev']['uas']:.2f}", "dev.conllu, rule conll2018",
+                 "form, lemma, upos, xpos, feats", "temperature", "65,536, of which", "nsubj",
+                 "learner", "loglinear"):  # fmt: skip
+        assert part in done.stdout
+
+
+def test_inspect_json(run, model, parser):
+    answer = json.loads(run("inspect", model, "--json").stdout)
+    assert answer["settings"] == parser.model.settings.to_dict()
+    assert answer["labels"] == list(parser.model.labels)
+    assert answer["format_version"] == 1
+    assert answer["weights"]["all"] == 2**16
+    assert 0 < answer["weights"]["non_zero"] <= 2**16
+    assert answer["temperature"] == parser.model.temperature
+    assert len(answer["card"]["history"]["passes"]) == 3
+
+
+def test_explain(run, model):
+    done = run("explain", "--model", model, TEST, "--sentence", "2", "--word", "3", "--top", "4")
+    assert done.exit_code == 0, done.stderr
+    assert "“the” (3) under “roof” (4)" in done.stdout
+    assert " more" in done.stdout
+    assert "together" in done.stdout
+
+
+def test_explain_json(run, model, parser):
+    done = run("explain", "--model", model, TEST, "--word", "2", "--against", "0", "--json")
+    answer = json.loads(done.stdout)
+    total = sum(one["value"] for one in answer["contributions"])
+    assert total == pytest.approx(answer["difference"], abs=1e-6)
+    assert answer["against"] == 0
+    assert answer["form"] == "frost"
+    sentence = next(iter(arbora.read_conllu(TEST)))
+    assert answer["head"] == parser.explain(sentence, 2).head
+
+
+def test_explain_from_standard_input(run, model):
+    text = (TREEBANK / "test.conllu").read_text(encoding="utf-8")
+    assert run("explain", "--model", model, "--word", "1", input=text).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--word", "99"], "no word 99"),
+        ([], "--word"),
+        (["--word", "1", "--sentence", "99"], "has no sentence 99"),
+        (["--word", "1", "--head", "1"], "a head of word 1"),
+        (["--word", "1", "--head", "50"], "a head of word 1"),
+        (["--word", "1", "--head", "2", "--against", "2"], "name another"),
+    ],
+)
+def test_questions_without_an_answer(run, model, arguments, part):
+    done = run("explain", "--model", model, TEST, *arguments)
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr, part)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_script(shell):
+    done = arbora_process(env={**os.environ, "_ARBORA_COMPLETE": f"source_{shell}"})
+    assert done.returncode == 0
+    assert "_ARBORA_COMPLETE" in done.stdout
+
+
+def test_completion_of_settings():
+    variables = {"_ARBORA_COMPLETE": "complete_bash", "COMP_WORDS": "arbora train --learner m",
+                 "COMP_CWORD": "3"}  # fmt: skip
+    done = arbora_process(env={**os.environ, **variables})
+    assert done.stdout.split() == ["mira", "maxmargin"]

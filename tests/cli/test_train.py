@@ -1,0 +1,265 @@
+"""`arbora train` and `arbora tune`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import arbora
+from arbora.cli.settings import OPTIONS
+from arbora.parsers import ParserSettings
+from arbora.parsers.settings import _CHOICES
+from tests.cli.conftest import GOLD, TREEBANK, assert_one_sentence
+
+TRAIN, DEV = str(TREEBANK / "train.conllu"), str(TREEBANK / "dev.conllu")
+SMALL = ["--bits", "14", "--label-bits", "7", "--passes", "2", "--threads", "1"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_every_setting_is_an_option():
+    """The command line lists the settings a second time; here the two are compared."""
+    fields = ParserSettings.__dataclass_fields__
+    assert {option.name for option in OPTIONS} == set(fields)
+    for option in OPTIONS:
+        if option.name in _CHOICES and option.type is not bool:
+            choices = {choice for choice in _CHOICES[option.name] if choice is not None}
+            assert set(option.type.__args__) == choices
+            for choice in choices:
+                assert str(choice) in option.help
+
+
+def test_train(run, folder):
+    done = run("train", TRAIN, "--dev", DEV, "--model", "m.arbora", *SMALL)
+    assert done.exit_code == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2
+    for number, line in enumerate(lines, start=1):
+        assert re.match(
+            rf"pass {number}/2  loss \d\S*  UAS \d\d\.\d\d  LAS \d\d\.\d\d  \S+ sentences/s", line
+        )
+    parser = arbora.load("m.arbora")
+    dev = parser.model.card["dev"]
+    assert f"UAS {dev['uas']:.2f}, LAS {dev['las']:.2f} (rule conll2018)" in done.stdout
+    assert parser.evaluate(DEV).uas == pytest.approx(dev["uas"])
+    for part in ("4,676 words in 400 sentences", "single (chosen", "lemma, upos, xpos, feats",
+                 "m.arbora (", "arbora parse --model m.arbora"):  # fmt: skip
+        assert part in done.stdout
+    assert [path.name for path in folder.iterdir()] == ["m.arbora"]
+
+
+def test_defaults_are_enough(run, folder):
+    (folder / "own.conllu").write_text(GOLD * 12, encoding="utf-8")
+    done = run("train", "own.conllu")
+    assert done.exit_code == 0, done.stderr
+    assert (folder / "own.arbora").exists()
+    assert "every tenth sentence, held out of training" in done.stdout
+
+
+def test_a_handful_of_sentences(run, folder):
+    (folder / "own.conllu").write_text(GOLD, encoding="utf-8")
+    done = run("train", "own.conllu", "--bits", "12", "--passes", "3")
+    assert done.exit_code == 0, done.stderr
+    assert "UAS" not in done.stdout + done.stderr
+    assert arbora.load("own.arbora").model.card["best_pass"] == 3
+
+
+def test_json_and_quiet(run):
+    done = run("train", TRAIN, "--dev", DEV, "--model", "m.arbora", *SMALL, "--json", "--quiet")
+    answer = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert answer["model"] == "m.arbora"
+    assert answer["files"] == {"train": "train.conllu", "dev": "dev.conllu"}
+    assert answer["dev"]["uas"] > 50
+    assert [one["number"] for one in answer["history"]["passes"]] == [1, 2]
+    done = run("train", TRAIN, "--dev", DEV, "--model", "m.arbora", *SMALL, "--quiet")
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_options_reach_the_parser(run):
+    done = run(
+        "train", TRAIN, "--dev", DEV, "--model", "m.arbora", *SMALL, "--learner", "mira",
+        "--mira", "k-best", "--k", "2", "--largest-step", "0.1", "--no-average", "--trees",
+        "projective", "--features", "mcdonald2005", "--no-arc-filter", "--labels", "none",
+        "--root", "multi", "--quiet",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    settings = arbora.load("m.arbora").settings
+    assert settings.learner == "mira"
+    assert settings.mira == "k-best"
+    assert settings.k == 2
+    assert settings.largest_step == 0.1
+    assert not settings.average
+    assert settings.trees == "projective"
+    assert settings.features == "mcdonald2005"
+    assert not settings.arc_filter
+    assert settings.labels == "none"
+    assert settings.root == "multi"
+
+
+def test_plot(run, folder):
+    pytest.importorskip("matplotlib")
+    arguments = ["train", TRAIN, "--dev", DEV, "--model", "m.arbora", *SMALL, "--quiet"]
+    assert run(*arguments, "--plot", "training.png").exit_code == 0
+    assert (folder / "training.png").read_bytes().startswith(b"\x89PNG")
+    done = run(*arguments, "--plot", "training.doc")
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr, "training.doc", ".png")
+
+
+def test_going_on_from_a_model(run, model):
+    done = run("train", DEV, "--from", model, "--model", "m.arbora", "--passes", "1", "--quiet")
+    assert done.exit_code == 0, done.stderr
+    assert arbora.load("m.arbora").settings.bits == arbora.load(model).settings.bits
+    done = run("train", DEV, "--from", model, "--model", "m.arbora", "--bits", "12")
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr, "bits=16", "cannot become 12")
+
+
+def test_the_model_must_be_writable(run):
+    """Refused before anything is read: TRAIN does not exist either."""
+    for path in ("no/such/folder/m.arbora", "."):
+        done = run("train", "nowhere.conllu", "--model", path)
+        assert done.exit_code == 2
+        assert_one_sentence(done.stderr, path, "cannot be written")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", ["no word has a head"]),
+        (re.sub(r"\t\d\t(\w+|nsubj:wh)\t_\t_\n", "\t_\t_\t_\t_\n", GOLD), ["no word has a head"]),
+        (GOLD.replace("\t3\tnsubj", "\t9\tnsubj"), ["own.conllu, line 3"]),
+        (GOLD.replace("\t2\tdet", "\t1\tdet"), ["own.conllu, line 2"]),
+    ],
+    ids=["empty", "no heads", "head out of range", "own head"],
+)
+def test_bad_training_data(run, folder, text, parts):
+    (folder / "own.conllu").write_text(text, encoding="utf-8")
+    done = run("train", "own.conllu", "--bits", "12")
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr, *parts)
+    assert not (folder / "own.arbora").exists()
+
+
+@pytest.mark.parametrize("text", ["", "1\tGo\tgo\tVERB\tVB\t_\t_\t_\t_\t_\n\n"])
+def test_bad_dev_data(run, folder, text):
+    (folder / "dev.conllu").write_text(text, encoding="utf-8")
+    done = run("train", TRAIN, "--dev", "dev.conllu", "--model", "m.arbora")
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr, "dev.conllu", "no word has a head")
+
+
+def test_a_missing_library(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    done = run("train", TRAIN, "--model", "m.arbora", "--plot", "training.png")
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr, "arbora[plot]")
+
+
+def test_bad_training_data_can_be_skipped(run, folder):
+    bad = GOLD * 3 + GOLD.replace("\t3\tnsubj", "\t9\tnsubj")
+    (folder / "own.conllu").write_text(bad, encoding="utf-8")
+    done = run("train", "own.conllu", "--bits", "12", "--passes", "1", "--skip-bad")
+    assert done.exit_code == 0
+    assert done.stderr.startswith("arbora: skipped: own.conllu, line ")
+    assert "7 sentences" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--passes", "0"], ["--bits", "99"], ["--l2", "-1"], ["--rate", "nan"],
+     ["--learner", "perceptron", "--optimizer", "sgd"], ["--decode", "max-z"],
+     ["--word-clusters", "nowhere.txt"], ["--from", "nowhere.arbora"], ["--resume"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_options_that_make_no_sense(run, arguments):
+    done = run("train", TRAIN, "--model", "m.arbora", *arguments)
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr)
+
+
+@pytest.mark.parametrize("arguments", [["--learner", "x"], ["--passes", "x"], ["--nonsense"]])
+def test_options_that_do_not_exist(run, arguments):
+    done = run("train", TRAIN, *arguments)
+    assert done.exit_code == 2
+    assert "Usage" in done.stderr
+
+
+def test_standard_input_needs_a_name(run, folder):
+    done = run("train", "-", input=GOLD)
+    assert_one_sentence(done.stderr, "--model")
+    done = run("train", "-", "--model", "m.arbora", "--bits", "12", "--quiet", input=GOLD)
+    assert done.exit_code == 0
+    assert (folder / "m.arbora").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ there")
+def test_an_interrupt_and_its_resumption(run, folder):
+    options = [TRAIN, "--dev", DEV, "--bits", "14", "--label-bits", "7", "--threads", "1",
+               "--passes", "8", "--patience", "8"]  # fmt: skip
+    command = [sys.executable, "-m", "arbora", "train", *options, "--model", "m.arbora"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while "pass 2" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+        status = process.wait(timeout=30)
+    if status == 0:
+        pytest.skip("the training was over before the signal came")
+    assert status == 130
+    assert "Traceback" not in said
+    assert "m.arbora.checkpoint holds what was learnt" in said
+    assert "--resume" in said
+    done = run("train", *options, "--model", "m.arbora", "--resume", "--quiet")
+    assert done.exit_code == 0, done.stderr
+    assert not (folder / "m.arbora.checkpoint").exists()
+    assert run("train", *options, "--model", "whole.arbora", "--quiet").exit_code == 0
+    resumed, whole = arbora.load("m.arbora").model, arbora.load("whole.arbora").model
+    assert (resumed.weights == whole.weights).all()
+    assert resumed.card == whole.card
+
+
+# tune
+
+
+def test_tune(run):
+    done = run(
+        "tune", TRAIN, "--dev", DEV, "--grid", "l2=0.01,1000", "--grid", "features=mcdonald2005",
+        "--model", "best.arbora", *SMALL,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert re.findall(r"trial (\d)/2", done.stderr) == ["1", "2"]
+    assert "l2  features" in re.sub(" +", "  ", done.stdout)
+    assert "The best: --l2 0.01 --features mcdonald2005" in done.stdout
+    assert arbora.load("best.arbora").settings.l2 == 0.01
+
+
+def test_tune_json(run):
+    done = run("tune", TRAIN, "--dev", DEV, "--json", "--learner", "perceptron", *SMALL, "--quiet")
+    answer = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert answer["model"] is None
+    scores = [trial["las"] for trial in answer["trials"]]
+    assert scores == sorted(scores, reverse=True)
+    assert sorted(trial["options"]["batch_size"] for trial in answer["trials"]) == [1, 4, 16]
+    assert answer["best"] == answer["trials"][0]["options"]
+
+
+@pytest.mark.parametrize(
+    "grid", ["l2", "l2=", "l2=x", "colour=red", "learner=teacher", "passes=1.5", "average=maybe"]
+)
+def test_bad_grids(run, grid):
+    done = run("tune", TRAIN, "--dev", DEV, "--grid", grid)
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr)

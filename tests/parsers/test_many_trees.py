@@ -1,0 +1,68 @@
+"""k-best lists and samples of many sentences agree with those of single distributions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import arbora
+
+TREEBANK = Path(__file__).parents[2] / "examples" / "treebank"
+
+
+@pytest.fixture(scope="module", params=["staged", "joint", "none"])
+def parser(request):
+    made = arbora.Parser(labels=request.param, bits=14, label_bits=6, passes=1, threads=1)
+    return made.fit(TREEBANK / "dev.conllu")
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    short = "1\tGo\tgo\tVERB\tVB\t_\t_\t_\t_\t_\n\n"
+    import io
+
+    first = list(arbora.read_conllu(io.BytesIO(short.encode())))
+    return [*first, *list(arbora.read_conllu(TREEBANK / "test.conllu"))[:8]]
+
+
+def test_kbest(parser, sentences):
+    k = 4
+    parsed = parser.parse(sentences, kbest=k)
+    at = 0
+    for sentence in sentences:
+        trees = parser.distribution(sentence)
+        expected = trees.kbest(k)
+        for tree in expected:
+            one = parsed[at]
+            assert one.heads.tolist() == tree.heads.tolist()
+            assert one.forms == sentence.forms
+            log_prob = trees.log_prob(tree.heads, tree.labels)
+            if parser.settings.labels == "staged":
+                log_prob += np.log(one.label_probabilities).sum()
+            assert one.log_prob == pytest.approx(log_prob, abs=1e-6)
+            at += 1
+    assert at == len(parsed)
+
+
+def test_arc_probabilities_are_marginals(parser, sentences):
+    for one, sentence in zip(parser.parse(sentences, samples=1, seed=3), sentences, strict=True):
+        marginals = parser.distribution(sentence).marginals
+        if marginals.ndim == 3:
+            marginals = marginals.sum(axis=2)
+        expected = marginals[one.heads, np.arange(1, len(sentence) + 1)]
+        assert one.arc_probabilities == pytest.approx(expected, abs=1e-9)
+
+
+def test_samples_follow_the_distribution(parser, sentences):
+    sentence = sentences[1]
+    count = 3000
+    drawn = parser.parse([sentence], samples=count, seed=1)
+    marginals = parser.distribution(sentence).marginals
+    if marginals.ndim == 3:
+        marginals = marginals.sum(axis=2)
+    share = np.zeros_like(marginals)
+    for one in drawn:
+        share[one.heads, np.arange(1, len(sentence) + 1)] += 1 / count
+    assert np.abs(share - marginals).max() < 0.05  # five deviations of a share of one half

@@ -1,0 +1,63 @@
+"""The search of settings on dev."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import arbora
+from arbora.parsers import ParserSettings, tune
+from arbora.parsers.tuning import default_grid
+
+TREEBANK = Path(__file__).parents[2] / "examples" / "treebank"
+TRAIN, DEV = TREEBANK / "train.conllu", TREEBANK / "dev.conllu"
+SMALL = {"bits": 14, "label_bits": 6, "passes": 2, "threads": 1}
+
+
+def test_the_best_is_kept():
+    told, results = [], []
+    answer = tune(
+        TRAIN, DEV, {"l2": [1e6, 0.1], "batch_size": [16]},
+        on_trial=lambda *what: told.append(what), on_result=results.append, **SMALL,
+    )  # fmt: skip
+    assert told == [(1, 2), (2, 2)]
+    assert [trial.options["l2"] for trial in results] == [1e6, 0.1]
+    assert [trial.options["l2"] for trial in answer.trials] == [0.1, 1e6]
+    best = answer.trials[0]
+    assert answer.parser.settings.l2 == 0.1
+    assert answer.parser.evaluate(DEV).las == pytest.approx(best.las)
+    alone = arbora.Parser(l2=0.1, batch_size=16, **SMALL).fit(TRAIN, DEV)
+    assert (alone.model.weights == answer.parser.model.weights).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [({}, {"l2", "rate"}), ({"optimizer": "lbfgs"}, {"l2"}), ({"learner": "maxmargin"}, {"l2"}),
+     ({"learner": "mira"}, {"largest_step"}), ({"learner": "perceptron"}, {"batch_size"})],
+    ids=str,
+)  # fmt: skip
+def test_default_grids(options, names):
+    settings = ParserSettings(**options)
+    grid = default_grid(settings)
+    assert set(grid) == names
+    for name, values in grid.items():
+        assert getattr(settings.resolved(), name) in values
+        assert len(values) == 3
+
+
+def test_bad_grids_are_refused_before_training():
+    for grid, message in [
+        ({"colour": ["red"]}, "no option 'colour'"),
+        ({"l2": []}, "list of values"),
+        ({"l2": "0.1"}, "list of values"),
+        ({"l2": [0.1, -1]}, "l2 is between"),
+    ]:
+        with pytest.raises(arbora.ArgumentError, match=message):
+            tune("nowhere.conllu", grid=grid)
+
+
+def test_too_little_to_compare_on():
+    few = list(arbora.read_conllu(DEV))[:5]
+    with pytest.raises(arbora.ArgumentError, match="nothing to compare"):
+        tune(few, grid={"l2": [1.0]}, **SMALL)
