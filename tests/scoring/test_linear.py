@@ -100,7 +100,7 @@ def test_sentences_do_not_depend_on_their_company(rng, sentences, options):
 
 
 def test_threads_change_nothing(rng, options):
-    settings, encoded = encode(toy_sentences(rng, [20] * 40))
+    settings, encoded = encode(toy_sentences(rng, [20] * 12))
     one = ArcScorer(settings, 12, **options)
     two = ArcScorer(settings, 12, threads=2, **options)
     weights, chosen = random_weights(rng, one), everything(encoded)

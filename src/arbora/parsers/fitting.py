@@ -124,7 +124,8 @@ def _trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
     scorer = make_arc_scorer(
         model.settings, model.features, len(model.labels), model.arc_filter, fit.threads
     )
-    problem = ArcProblem(scorer, treebank, model.settings.trees, model.root, model.hidden)
+    whole = _whole(model, treebank)
+    problem = ArcProblem(scorer, whole, model.settings.trees, model.root, model.hidden)
     trainers: dict[str, Trainer] = {"arcs": make_trainer(model.settings, problem, fit.start)}
     if model.staged:
         labels = model.label_scorer(fit.threads)
@@ -229,9 +230,14 @@ def _fit_to_class(fit: Fit, model: Model, treebank: Treebank) -> tuple[Model, Tr
         treebank = single_rooted(treebank)
     if settings.trees == "projective":
         treebank, card["projective_oracle_uas"] = projectivise(treebank, root)
-    if settings.learner == "maxmargin" or settings.optimizer == "eg":
-        treebank = completed(treebank, settings.trees, root)
     return replace(model, root=root, arc_filter=lengths, card=card), treebank
+
+
+def _whole(model: Model, treebank: Treebank) -> Treebank:
+    """What trees are learnt from: without gaps if the learner cannot sum over them."""
+    if model.settings.learner == "maxmargin" or model.settings.optimizer == "eg":
+        return completed(treebank, model.settings.trees, model.root)
+    return treebank
 
 
 def _with_weights(model: Model, parameters: dict[str, NDArray[np.float32]]) -> Model:
