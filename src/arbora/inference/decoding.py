@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from arbora.inference.packed import Packed, read_only
 from arbora.types import FloatArray, Tree
 
-__all__ = ["greedy_heads", "labelled_margins", "minimum_bayes_risk", "rescored"]
+__all__ = ["greedy_heads", "labelled_margins", "minimum_bayes_risk", "rescored", "risk_scores"]
 
 
 def rescored(
@@ -20,14 +20,18 @@ def rescored(
     return Tree(heads, labels, float(scores[index].sum()))
 
 
-def minimum_bayes_risk(packed: Packed, marginals: FloatArray) -> list[Tree]:
-    """The trees with the most expected correct arcs (S07, Eqs. 14-16).
+def risk_scores(packed: Packed, marginals: FloatArray) -> Packed:
+    """Scores whose best trees have the most expected correct arcs (S07, Eqs. 14-16).
 
     The gain of an arc is its marginal itself, neither its logarithm nor its log-odds; forbidden
     arcs stay forbidden.
     """
-    gains = np.where(np.isneginf(packed.flat), -np.inf, marginals)
-    trees = packed.with_scores(gains).argmax()
+    return packed.with_scores(np.where(np.isneginf(packed.flat), -np.inf, marginals))
+
+
+def minimum_bayes_risk(packed: Packed, marginals: FloatArray) -> list[Tree]:
+    """The trees with the most expected correct arcs, under the model's scores."""
+    trees = risk_scores(packed, marginals).argmax()
     return [rescored(packed.scores(i), tree.heads, tree.labels) for i, tree in enumerate(trees)]
 
 

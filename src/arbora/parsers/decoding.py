@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.features import Encoded
-from arbora.inference.decoding import greedy_heads, minimum_bayes_risk
+from arbora.inference.decoding import greedy_heads, risk_scores
 from arbora.inference.layout import Layout
 from arbora.inference.packed import Packed
 from arbora.inference.tree_checks import in_class
@@ -142,7 +142,7 @@ class BlockDecoder:
             heads = np.concatenate([answer[0] for answer in answers])
             labels = [answer[1] for answer in answers if answer[1] is not None]
         else:
-            found = trees.argmax() if marginals is None else minimum_bayes_risk(trees, marginals)
+            found = (trees if marginals is None else risk_scores(trees, marginals)).argmax()
             heads = np.concatenate([tree.heads for tree in found])
             labels = [tree.labels for tree in found if tree.labels is not None]
         return heads, np.concatenate(labels) if labels else np.full(len(heads), -1, np.int32)
