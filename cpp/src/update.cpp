@@ -12,10 +12,17 @@ using scoring::kSlices;
 
 constexpr double kMuchWork = 1e9;  // always worth a second thread
 
-template <class Visit>
-void drain_all(Gradient& gradient, int threads, const Visit& visit) {
+template <class AskFor, class Visit>
+void drain_all(Gradient& gradient, int threads, const AskFor& ask_for, const Visit& visit) {
   for_each_sentence(kSlices, threads, kMuchWork,
-                    [&](Index slice, Workspace&) { gradient.drain(static_cast<int>(slice), visit); });
+                    [&](Index slice, Workspace&) { gradient.drain(static_cast<int>(slice), ask_for, visit); });
+}
+
+auto ask_for(Weights weights) {
+  return [weights](std::uint32_t slot) {
+    ARBORA_PREFETCH(weights.values + slot);
+    ARBORA_PREFETCH(weights.states + slot);
+  };
 }
 
 template <class Visit>
@@ -54,7 +61,7 @@ void catch_up(double& value, WeightState& state, const AdaGradStep& step, double
 }  // namespace
 
 void additive_update(const AdditiveStep& step, Gradient& gradient, Weights weights, int threads) {
-  drain_all(gradient, threads, [&](std::uint32_t slot, double g) {
+  drain_all(gradient, threads, ask_for(weights), [&](std::uint32_t slot, double g) {
     double& value = weights.values[slot];
     catch_up(value, weights.states[slot], step.clock);
     value -= step.rate * g;
@@ -62,7 +69,7 @@ void additive_update(const AdditiveStep& step, Gradient& gradient, Weights weigh
 }
 
 void adagrad_update(const AdaGradStep& step, Gradient& gradient, Weights weights, int threads) {
-  drain_all(gradient, threads, [&](std::uint32_t slot, double g) {
+  drain_all(gradient, threads, ask_for(weights), [&](std::uint32_t slot, double g) {
     double& value = weights.values[slot];
     WeightState& state = weights.states[slot];
     catch_up(value, state, step, step.step - 1.0);
@@ -84,7 +91,9 @@ void adagrad_flush(const AdaGradStep& step, Weights weights, int threads) {
 }
 
 void add_gradient(Gradient& gradient, double* dense, int threads) {
-  drain_all(gradient, threads, [&](std::uint32_t slot, double g) { dense[slot] += g; });
+  drain_all(
+      gradient, threads, [&](std::uint32_t slot) { ARBORA_PREFETCH(dense + slot); },
+      [&](std::uint32_t slot, double g) { dense[slot] += g; });
 }
 
 }  // namespace arbora::learning

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "arbora/base/multiversion.hpp"
 #include "arbora/base/types.hpp"
 
 namespace arbora::scoring {
@@ -47,27 +48,37 @@ class Gradient {
   void begin(Index sentences);
   SlicedEntries& of(Index sentence) { return entries_[static_cast<std::size_t>(sentence)]; }
 
-  // Adds up one slice and hands every touched slot with its sum to visit(slot, sum).
-  template <class Visit>
-  void drain(int slice, const Visit& visit) {
+  // Adds up one slice and hands every touched slot with its sum to visit(slot, sum); ask_for(slot)
+  // is called a little earlier, so that memory has time to answer.
+  template <class AskFor, class Visit>
+  void drain(int slice, const AskFor& ask_for, const Visit& visit) {
     std::vector<std::uint32_t>& touched = touched_[static_cast<std::size_t>(slice)];
     touched.clear();
-    for (std::size_t i = 0; i < used_; ++i) {
-      for (const Entry& entry : entries_[i].slice(slice)) {
-        double& sum = sums_[entry.slot];
-        if (sum == 0.0) touched.push_back(entry.slot);
-        sum += entry.value;
+    for (std::size_t i = 0; i < used_; ++i) add_up(entries_[i].slice(slice), touched);
+    for (std::size_t i = 0; i < touched.size(); ++i) {
+      if (i + kAhead < touched.size()) {
+        ARBORA_PREFETCH(&sums_[touched[i + kAhead]]);
+        ask_for(touched[i + kAhead]);
       }
-    }
-    for (const std::uint32_t slot : touched) {
-      const double sum = sums_[slot];
+      const double sum = sums_[touched[i]];
       if (sum == 0.0) continue;  // cancelled, or a second mention
-      sums_[slot] = 0.0;
-      visit(slot, sum);
+      sums_[touched[i]] = 0.0;
+      visit(touched[i], sum);
     }
   }
 
  private:
+  static constexpr std::size_t kAhead = 12;
+
+  void add_up(const std::vector<Entry>& entries, std::vector<std::uint32_t>& touched) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (i + kAhead < entries.size()) ARBORA_PREFETCH(&sums_[entries[i + kAhead].slot]);
+      double& sum = sums_[entries[i].slot];
+      if (sum == 0.0) touched.push_back(entries[i].slot);
+      sum += entries[i].value;
+    }
+  }
+
   std::vector<double> sums_;
   std::vector<SlicedEntries> entries_;
   std::array<std::vector<std::uint32_t>, kSlices> touched_;
