@@ -10,6 +10,7 @@ void bind_learning(nb::module_& module);
 void bind_scoring(nb::module_& module);
 
 NB_MODULE(_core, module) {
+  nb::set_leak_warnings(false);  // objects that live as long as the interpreter are no leak
   module.doc() = "Compiled kernels; not part of the public interface.";
   nb::module_ data = module.def_submodule("data", "Sentences of CoNLL-U and CoNLL-X files.");
   bind_data(data);

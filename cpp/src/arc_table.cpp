@@ -1,6 +1,10 @@
 #include "arbora/scoring/arc_table.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
+
+#include "arbora/base/multiversion.hpp"
 
 namespace arbora::scoring {
 namespace {
@@ -19,25 +23,58 @@ std::uint32_t slot_of(std::uint64_t key, int bits) {
   return static_cast<std::uint32_t>(key >> static_cast<unsigned>(64 - bits));
 }
 
-// Sums the weights of one arc's features.
+// The slots of one arc's features. Most of the time of scoring is waiting for memory, so the slots
+// are asked for when they are known and added up while those of the next arc are on their way.
 template <class Weight>
-struct ArcScore {
-  const Weight* weights;
-  int bits;
-  std::uint32_t variant;
-  double total = 0.0;
+class ArcScore {
+ public:
+  ArcScore(const Weight* weights, int bits) : weights_(weights), bits_(bits) {}
+
+  // Begins with another arc.
+  void start(std::uint32_t variant, double* answer) {
+    variant_ = variant;
+    answer_ = answer;
+    count_ = 0;
+    rest_ = 0.0;
+  }
+  // Adds everything to where the answer is.
+  void finish() {
+    if (answer_ != nullptr) *answer_ += sum();
+    answer_ = nullptr;
+  }
 
   template <class... Atoms>
   void operator()(const Template& name, const Atoms&... atoms) {
-    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
-    total += static_cast<double>(weights[slot]) + static_cast<double>(weights[slot ^ variant]);
+    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits_);
+    ARBORA_PREFETCH(weights_ + slot);
+    if (count_ == slots_.size()) {
+      rest_ = sum();
+      count_ = 0;
+    }
+    slots_[count_++] = slot;
   }
   template <class... Atoms>
   void weighted(float value, const Template& name, const Atoms&... atoms) {
-    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
-    total += static_cast<double>(value) *
-             (static_cast<double>(weights[slot]) + static_cast<double>(weights[slot ^ variant]));
+    rest_ += static_cast<double>(value) * both(slot_of(key_of(name, atoms...), bits_));
   }
+
+ private:
+  double both(std::uint32_t slot) const {
+    return static_cast<double>(weights_[slot]) + static_cast<double>(weights_[slot ^ variant_]);
+  }
+  double sum() const {
+    double total = rest_;
+    for (std::size_t i = 0; i < count_; ++i) total += both(slots_[i]);
+    return total;
+  }
+
+  const Weight* weights_;
+  int bits_;
+  std::uint32_t variant_ = 0;
+  double* answer_ = nullptr;
+  double rest_ = 0.0;
+  std::size_t count_ = 0;
+  std::array<std::uint32_t, 512> slots_;
 };
 
 // Sums the weights of one end's features for every variant at once.
@@ -144,15 +181,21 @@ void score_arcs(const ArcTable& table, const Weight* weights, double scale,
     return filter.keeps_all() || filter.keeps(s, h, m) ||
            (keep != nullptr && (keep[m - 1] == h || keep[m - 1] < 0));
   };
+  ArcScore<Weight> first(weights, table.bits), second(weights, table.bits);
+  ArcScore<Weight>*now = &first, *before = &second;
   sweep(s, wanted, [&](Index h, Index m, const Between<std::uint64_t>& between) {
     const unsigned variant = features::variant_of(h, m);
-    ArcScore<Weight> sink{weights, table.bits, variant};
-    features::pair_templates(table.features, s, h, m, between, sink);
     const double* head = ends + end_at(side, Role::head, h);
     const double* modifier = ends + end_at(side, Role::modifier, m);
-    scores[h * side + m] =
-        scale * (sink.total + head[0] + head[variant] + modifier[0] + modifier[variant]);
+    double* answer = scores + h * side + m;
+    *answer = head[0] + head[variant] + modifier[0] + modifier[variant];
+    now->start(variant, answer);
+    features::pair_templates(table.features, s, h, m, between, *now);
+    before->finish();
+    std::swap(now, before);
   });
+  before->finish();
+  for (Index i = 0; i < side * side; ++i) scores[i] *= scale;  // -inf stays: scale is positive
 }
 
 template void score_arcs(const ArcTable&, const float*, double, const features::ArcFilter&,

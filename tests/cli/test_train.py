@@ -123,7 +123,7 @@ def test_going_on_from_a_model(run, model):
     assert arbora.load("m.arbora").settings.bits == arbora.load(model).settings.bits
     done = run("train", DEV, "--from", model, "--model", "m.arbora", "--bits", "12")
     assert done.exit_code == 2
-    assert_one_sentence(done.stderr, "bits=16", "not 12")
+    assert_one_sentence(done.stderr, "bits=16", "12")
 
 
 def test_the_model_must_be_writable(run):

@@ -167,6 +167,8 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
     else:
         scores = card["dev"]
         held_out = "" if dev else ", on the last tenth, held out of training"
+        if card.get("refitted"):
+            held_out += " and learnt at the end"
         las = "" if scores["las"] is None else f", LAS {figure(scores['las'])}"
         lines.append(("dev", f"UAS {figure(scores['uas'])}{las} (rule {scores['rule']}{held_out})"))
         lines.append(("best pass", f"{card['best_pass']} of {card['passes']}"))

@@ -88,6 +88,7 @@ class _Watch(Watcher):
 
     def begin_trial(self, number: int, count: int) -> None:
         self._trial = f"{number}/{count}"
+        self.done = 0
         self._bar.restart()
         self._bar.show(trial=self._trial)
 

@@ -23,6 +23,10 @@ class Watcher:
         self._sentences = self._passes = 0
 
     def begin(self, sentences: int, passes: int) -> None:
+        if self.done:  # a second round, after the one that found the best pass
+            self._bar.restart()
+            if self._lines:
+                self._bar.write("once more, now with the sentences that were held out")
         self._sentences, self._passes = sentences, passes
         self._bar.expect(sentences * passes)
         self._show_pass(1)
@@ -42,7 +46,7 @@ class Watcher:
         parts = [f"pass {record.number:>{len(str(self._passes))}}/{self._passes}"]
         parts += [f"{name} {value}" for name, value in figures.items()]
         parts += [f"{speed:,.0f} sentences/s", f"{record.seconds:.1f} s"]
-        self._bar.write("  ".join(parts) + ("  best" if is_best else ""))
+        self._bar.write("  ".join(parts) + ("  best" if is_best and record.uas is not None else ""))
 
     def _show_pass(self, number: int) -> None:
         self._bar.show(**{"pass": f"{self._prefix}{number}/{self._passes}"})

@@ -7,8 +7,10 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define ARBORA_INLINE inline __attribute__((always_inline))
+#define ARBORA_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define ARBORA_INLINE inline
+#define ARBORA_PREFETCH(address) static_cast<void>(address)
 #endif
 
 // The resolver behind target_clones runs before a sanitizer's own start-up, hence the exception.
