@@ -51,10 +51,11 @@ void for_tabs(std::string_view line, Take take) {
 // A field in a message: short, and cut between characters.
 std::string quoted(std::string_view field) {
   constexpr std::size_t most = 40;
-  if (field.size() <= most) return "'" + std::string(field) + "'";
-  std::size_t end = most;
-  while ((static_cast<unsigned char>(field[end]) & 0xC0) == 0x80) --end;
-  return "'" + std::string(field.substr(0, end)) + "...'";
+  std::size_t end = std::min(field.size(), most);
+  const bool is_cut = end < field.size();
+  while (is_cut && (static_cast<unsigned char>(field[end]) & 0xC0) == 0x80) --end;
+  std::string text(1, '\'');
+  return text.append(field.substr(0, end)).append(is_cut ? "...'" : "'");
 }
 
 std::string text_of(std::int64_t value) { return std::to_string(value); }

@@ -174,6 +174,27 @@ def test_what_was_held_out_is_learnt_in_the_end():
     assert parser.history.to_dict()["best"] == first.history.best
 
 
+def test_what_was_chosen_stays_when_everything_is_learnt(rng):
+    """Only the held-out sentences have several roots: the model's class is not theirs."""
+    train = toy_sentences(rng, [5] * 36) + toy_sentences(rng, [9] * 4, root="multi")
+    assert max((s.heads == 0).sum() for s in train[36:]) > 1
+    parser = fit(train, ())
+    assert parser.model.root == parser.model.card["root"] == "single"
+
+
+def test_resuming_while_everything_is_learnt(tmp_path):
+    class Interrupted(Watcher):
+        def begin(self, total, passes):
+            super().begin(total, passes)
+            self.stop_after = 1 if total == 40 else None
+
+    train, model = sentences("train", 40), tmp_path / "model"
+    with pytest.raises(Stop):
+        fit(train, (), checkpoint=model, observer=Interrupted())
+    resumed = fit(train, (), checkpoint=model, resume=True)
+    assert to_bytes(resumed.model) == to_bytes(fit(train, ()).model)
+
+
 def test_too_few_sentences_to_hold_any_out():
     """All passes are made, and the last is kept."""
     watcher = Watcher()

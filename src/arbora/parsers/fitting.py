@@ -114,9 +114,9 @@ def _learn(
 def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: int) -> Model:
     """The same for as many passes as were best, now with the sentences that were held out."""
     fit = replace(fit, resume=False)
-    again, _ = _learn(
-        fit, replace(model, settings=replace(model.settings, passes=passes)), treebank, None, None
-    )
+    # What was chosen on the other nine tenths stays, the root class among it.
+    settings = replace(model.settings, passes=passes, root=model.root)
+    again, _ = _learn(fit, replace(model, settings=settings), treebank, None, None)
     return replace(again, settings=model.settings, card=model.card | {"refitted": True})
 
 
