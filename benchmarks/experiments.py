@@ -36,12 +36,15 @@ EIGHT = (
 
 @dataclass(frozen=True)
 class Splits:
-    """The sentences of a treebank; without a dev file, the last tenth of train is dev."""
+    """The sentences of a treebank.
+
+    Without a dev file the parser holds out the last tenth of train, and learns from all of train
+    when it knows the best number of passes.
+    """
 
     train: list[Sentence]
-    dev: list[Sentence]
+    dev: list[Sentence] | None
     test: list[Sentence]
-    has_dev: bool
 
 
 def load(folder: Path, name: str) -> Splits:
@@ -52,10 +55,7 @@ def load(folder: Path, name: str) -> Splits:
     train, dev, test = sentences("train"), sentences("dev"), sentences("test")
     if not train or not test:
         raise SystemExit(f"{folder / name}: there is no train and test file here.")
-    if dev:
-        return Splits(train, dev, test, True)
-    cut = len(train) - len(train) // 10
-    return Splits(train[:cut], train[cut:], test, False)
+    return Splits(train, dev or None, test)
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,7 @@ class Experiments:
     def run(
         self, treebank: str, decoders: tuple[str, ...] = ("",), **options: Any
     ) -> dict[str, Result]:
-        """One result per decoder: "" is the model's own, "mbr" or "map projective" others.
-
-        `train` and `dev` among the options take the place of the treebank's own sentences.
-        """
+        """One result per decoder: "" is the model's own, "mbr" or "map projective" others."""
         key = json.dumps([treebank, sorted(options.items())], default=str)
         stem = hashlib.sha256(key.encode()).hexdigest()[:20]
         found = {name: self._read(f"{stem}-{name or 'own'}") for name in decoders}
@@ -165,9 +162,8 @@ def _judge(
         if not rule.everything:
             counted = ~np.array(rule.punctuation(right), dtype=bool)
         same_head = right.heads == found.heads
-        same_label = np.array(
-            [rule.label(a) == rule.label(b) for a, b in zip(right.labels, found.labels, strict=True)]
-        )
+        labels = zip(right.labels, found.labels, strict=True)
+        same_label = np.array([rule.label(a) == rule.label(b) for a, b in labels])
         sentence.append(np.full(int(counted.sum()), i))
         heads.append(same_head[counted])
         both.append((same_head & same_label)[counted])

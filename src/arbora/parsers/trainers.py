@@ -25,7 +25,7 @@ __all__ = ["make_label_trainer", "make_trainer"]
 
 _DELTA = 1e-6  # of AdaGrad
 _SMALLEST = 1e-3  # parts of a likelihood's gradient below this are left alone by online learners
-_LABEL_RATE, _LABEL_L2 = 0.05, 0.01
+_LABEL_RATE, _LABEL_L2 = 0.2, 10.0
 _NOISE = 0.05  # breaks the symmetry of hidden clusters
 
 

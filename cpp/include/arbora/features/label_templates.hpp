@@ -58,6 +58,7 @@ void label_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
     for (const Morph<Atom>& b : s.morphs(modifier)) {
       f("hc mc ma", h.coarse, m.coarse, b.atom);
       f("hl ma", h.lemma, b.atom);
+      for (const Morph<Atom>& a : s.morphs(head)) f("ha ma", a.atom, b.atom);
     }
     for (const Morph<Atom>& a : s.morphs(head)) f("hc mc ha", h.coarse, m.coarse, a.atom);
   }
@@ -103,7 +104,12 @@ void tree_label_templates(const FeatureSet& set, const Sentence<Atom>& s, const 
     f("hp mp sp", h.fine, m.fine, other.fine, side);
     f("hc mp sl", h.coarse, m.fine, other.lemma);
     f("ml sl", m.lemma, other.lemma);
-    if (set.columns.feats) f("mc mf sc sf", m.coarse, m.feats, other.coarse, other.feats);
+    if (set.columns.feats) {
+      f("mc mf sc sf", m.coarse, m.feats, other.coarse, other.feats);
+      for (const Morph<Atom>& a : s.morphs(modifier)) {
+        for (const Morph<Atom>& b : s.morphs(sibling)) f("ma sa", a.atom, b.atom);
+      }
+    }
     if ((sibling > head) != (modifier > head)) continue;
     (std::abs(sibling - head) < distance ? earlier : later) += 1;
   }
