@@ -1,0 +1,181 @@
+"""The first-order parsers on real treebanks, beside what the papers printed.
+
+    python benchmarks/first_order.py --treebanks DIR            # everything
+    python benchmarks/first_order.py --treebanks DIR spanish    # one part
+
+Parts: goals, spanish, trends, danish, roots, labels, calibration. Settings were chosen on dev; test
+sets are looked at once per setting, because results are kept (`--memory`) and used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from experiments import EIGHT, Experiments, Result, paired_p
+
+import arbora
+
+PAPER_SPANISH = {
+    ("perceptron", "projective"): 81.19,
+    ("perceptron", "nonprojective"): 80.02,
+    ("maxmargin", "projective"): 81.71,
+    ("maxmargin", "nonprojective"): 81.93,
+    ("loglinear", "projective"): 81.75,
+    ("loglinear", "nonprojective"): 81.57,
+}  # Koo et al. 2007, table 2
+STRONGLY_NONPROJECTIVE = ("ud_dutch_lassysmall", "ud_gothic_proiel", "ud_latin_perseus")
+
+
+def goals(experiments: Experiments, seeds: int) -> None:
+    """The default features on four treebanks, mean over seeds."""
+    print("\n## Rich features\n")
+    print("| treebank | learner | seeds | dev UAS | test UAS | test LAS |")
+    print("| --- | --- | ---: | ---: | ---: | ---: |")
+    for treebank in (
+        "ud_english_ewt", "conllx_danish_ddt", "conllx_spanish_cast3lb", "conll07_basque",
+    ):  # fmt: skip
+        for learner in ("loglinear", "mira"):
+            runs = [
+                experiments.run(treebank, learner=learner, seed=seed)[""] for seed in range(seeds)
+            ]
+            dev = np.mean([run.dev_uas for run in runs])
+            uas, las = np.mean([run.uas for run in runs]), np.mean([run.las for run in runs])
+            print(f"| {treebank} | {learner} | {seeds} | {dev:.2f} | {uas:.2f} | {las:.2f} |")
+
+
+def spanish(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
+    """Koo et al. 2007, table 2, Spanish, with the papers' features."""
+    print("\n## CoNLL-X Spanish, mcdonald2005 features\n")
+    print("| learner | trees | paper UAS | UAS | LAS | decoded as |")
+    print("| --- | --- | ---: | ---: | ---: | --- |")
+    for (learner, trees), paper in PAPER_SPANISH.items():
+        options: dict[str, Any] = {"batch_size": 1} if learner == "perceptron" else {}
+        result = experiments.run(
+            "conllx_spanish_cast3lb", learner=learner, trees=trees, features="mcdonald2005",
+            decode_trees="auto", passes=20, **options,
+        )[""]  # fmt: skip
+        decoded = result.card.get("decode_trees", trees)
+        print(
+            f"| {learner} | {trees} | {paper:.2f} | {result.uas:.2f} | {result.las:.2f} | {decoded} |"
+        )
+
+
+def trends(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
+    """What the papers found, on eight treebanks: marginals help, and MBR suits likelihood."""
+    print("\n## Trends, unlabelled, non-projective\n")
+    print("| treebank | perceptron | mira | mira mbr | loglinear map | loglinear mbr |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    columns: dict[str, list[Result]] = {}
+    for treebank in EIGHT:
+        found = {"perceptron": experiments.run(treebank, learner="perceptron", labels="none")[""]}
+        mira = experiments.run(treebank, ("map", "mbr"), learner="mira", labels="none")
+        likelihood = experiments.run(treebank, ("map", "mbr"), labels="none")
+        found |= {"mira": mira["map"], "mira mbr": mira["mbr"]}
+        found |= {"loglinear map": likelihood["map"], "loglinear mbr": likelihood["mbr"]}
+        for name, result in found.items():
+            columns.setdefault(name, []).append(result)
+        print(f"| {treebank} | " + " | ".join(f"{r.uas:.2f}" for r in found.values()) + " |")
+    means = {name: float(np.mean([r.uas for r in runs])) for name, runs in columns.items()}
+    print("| **mean** | " + " | ".join(f"**{mean:.2f}**" for mean in means.values()) + " |\n")
+    for a, b in (
+        ("perceptron", "loglinear mbr"),
+        ("loglinear map", "loglinear mbr"),
+        ("mira", "mira mbr"),
+    ):
+        p = paired_p(columns[a], columns[b])
+        print(f"- {b} against {a}: {means[b] - means[a]:+.2f}, paired permutation test p = {p:.4f}")
+    print("\n| treebank | projective training | non-projective training | p |")
+    print("| --- | ---: | ---: | ---: |")
+    for treebank in STRONGLY_NONPROJECTIVE:
+        one = experiments.run(treebank, trees="projective", labels="none")[""]
+        other = experiments.run(treebank, ("map", "mbr"), labels="none")["mbr"]
+        p = paired_p([one], [other])
+        print(f"| {treebank} | {one.uas:.2f} | {other.uas:.2f} | {p:.4f} |")
+
+
+def danish(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
+    """Smith & Smith 2007, tables 1 and 2, Danish, with the papers' features."""
+    print("\n## CoNLL-X Danish, mcdonald2005 features, unlabelled, multi-root\n")
+    print("| model | map | mbr | max-z | greedy | paper (map, mbr, max-z) |")
+    print("| --- | ---: | ---: | ---: | ---: | --- |")
+    common: dict[str, Any] = {"labels": "none", "root": "multi", "features": "mcdonald2005"}
+    rows: list[tuple[str, str, dict[str, Any]]] = [
+        ("MIRA", "86.6 85.0", {"learner": "mira"}),
+        ("log-linear", "87.5 87.5", {}),
+        ("2 clusters", "87.5 87.3 86.3", {"clusters": 2}),
+        ("16 clusters", "87.6 87.6 87.6", {"clusters": 16}),
+        ("32 clusters", "87.6 87.5 87.5", {"clusters": 32}),
+        ("squeezed", "", {"features": "squeezed2005"}),
+        ("squeezed, 16 clusters", "", {"features": "squeezed2005", "clusters": 16}),
+    ]
+    for name, paper, options in rows:
+        decoders = ["map", "mbr", "greedy"]
+        if "clusters" in options:
+            decoders.append("max-z")
+        found = experiments.run("conllx_danish_ddt", tuple(decoders), **(common | options))
+        cells = [
+            f"{found[d].uas:.2f}" if d in found else "" for d in ("map", "mbr", "max-z", "greedy")
+        ]
+        print(f"| {name} | " + " | ".join(cells) + f" | {paper} |")
+
+
+def roots(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
+    """Single- against multi-root models where 38 % of the sentences have several roots."""
+    print("\n## Roots, conll07_basque\n")
+    print("| root | UAS | LAS |\n| --- | ---: | ---: |")
+    found = {
+        root: experiments.run("conll07_basque", root=root, learner="loglinear", seed=0)[""]
+        for root in ("single", "multi")
+    }
+    for root, result in found.items():
+        print(f"| {root} | {result.uas:.2f} | {result.las:.2f} |")
+    print(
+        f"\npaired permutation test: p = {paired_p(list(found.values())[:1], [found['multi']]):.4f}"
+    )
+
+
+def labels(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
+    """Labels inside the sum against labels after the tree."""
+    print("\n## Labels\n")
+    print("| treebank | labels | dev LAS | test UAS | test LAS |")
+    print("| --- | --- | ---: | ---: | ---: |")
+    for treebank in ("ud_swedish_lines", "ud_turkish_imst", "conllx_danish_ddt"):
+        for kind in ("staged", "joint"):
+            result = experiments.run(treebank, labels=kind, learner="loglinear", seed=0)[""]
+            print(
+                f"| {treebank} | {kind} | {result.dev_las:.2f} | {result.uas:.2f} "
+                f"| {result.las:.2f} |"
+            )
+
+
+def calibration(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
+    """Are the default learner's probabilities honest? UD English EWT, test."""
+    splits = experiments.splits("ud_english_ewt")
+    parser = arbora.Parser(threads=experiments.threads).fit(splits.train, splits.dev)
+    parsed = list(parser.parse(splits.test))
+    probabilities = np.concatenate([sentence.arc_probabilities for sentence in parsed])
+    right = np.concatenate(
+        [gold.heads == found.heads for gold, found in zip(splits.test, parsed, strict=True)]
+    )
+    print("\n## Calibration, ud_english_ewt test\n\n```text")
+    print(arbora.calibration(probabilities, right))
+    print("```")
+
+
+PARTS: dict[str, Callable[[Experiments, int], None]] = {
+    part.__name__: part for part in (goals, spanish, trends, danish, roots, labels, calibration)
+}
+
+
+def main() -> None:
+    experiments, arguments = Experiments.from_arguments(__doc__ or "")
+    for name in arguments.only or PARTS:
+        if name not in PARTS:
+            raise SystemExit(f"there is no part {name!r}; the parts are {', '.join(PARTS)}.")
+        PARTS[name](experiments, arguments.seeds)
+
+
+if __name__ == "__main__":
+    main()
