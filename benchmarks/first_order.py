@@ -57,9 +57,8 @@ def spanish(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
             decode_trees="auto", passes=20, **options,
         )[""]  # fmt: skip
         decoded = result.card.get("decode_trees", trees)
-        print(
-            f"| {learner} | {trees} | {paper:.2f} | {result.uas:.2f} | {result.las:.2f} | {decoded} |"
-        )
+        figures = f"{paper:.2f} | {result.uas:.2f} | {result.las:.2f}"
+        print(f"| {learner} | {trees} | {figures} | {decoded} |")
 
 
 def trends(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001

@@ -222,3 +222,13 @@ def test_the_card_says_where_the_model_is_from():
     assert card["trained_on"]["words"] == sum(len(s.forms) for s in sentences("train", 60))
     assert card["dev"]["uas"] == trained().history.passes[card["best_pass"] - 1].uas
     assert card["root"] == trained().model.root
+
+
+def test_a_packed_model_is_read(tmp_path):
+    parser = Parser(bits=12, label_bits=6, passes=1).fit(sentences("train", 10))
+    parser.save(tmp_path / "model.gz")
+    assert to_bytes(arbora.load(tmp_path / "model.gz").model) == to_bytes(parser.model)
+    whole = (tmp_path / "model.gz").read_bytes()
+    (tmp_path / "model.gz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ModelError, match="cut short or damaged"):
+        arbora.load(tmp_path / "model.gz")

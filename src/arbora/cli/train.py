@@ -162,6 +162,9 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
         ("root", f"{model.root} ({chosen}; {why})"),
         ("columns", ", ".join(["form", *columns])),
     ]
+    if "projective_oracle_uas" in card:
+        kept = 100 * card["projective_oracle_uas"]
+        lines.append(("projective", f"{kept:.2f} % of the heads are kept in projective gold trees"))
     if card["dev"] is None:
         lines.append(("dev", f"none, and too few sentences to hold any out: pass {card['passes']}"))
     else:

@@ -5,10 +5,12 @@ Loading checks the whole file before it believes any of it, and runs nothing.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import math
 import os
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
@@ -29,6 +31,7 @@ from arbora.types import Root, TreeClass
 __all__ = ["FORMAT_VERSION", "from_bytes", "read_model", "to_bytes", "write_model"]
 
 FORMAT_VERSION = 1
+_GZIP = b"\x1f\x8b"  # what a packed file begins with
 _KEY = "arbora"  # of the metadata
 _CHECKSUM = "checksum"  # of the tensors
 Tensors = dict[str, NDArray[Any]]
@@ -47,7 +50,9 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     except OSError as problem:
         raise ModelError(f"{name}: {problem.strerror or problem}.") from None
     try:
-        return from_bytes(data)
+        return from_bytes(gzip.decompress(data) if data[:2] == _GZIP else data)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise ModelError(f"{name}: the file is cut short or damaged; get it again.") from None
     except ModelError as problem:
         raise ModelError(f"{name}: {problem}") from None
 

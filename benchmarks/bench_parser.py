@@ -1,0 +1,202 @@
+"""Speed of training and parsing, beside other parsers that can be installed.
+
+    python benchmarks/bench_parser.py --treebank DIR     # a folder with train, dev and test files
+
+Parsing counts everything: reading the file, features, trees, labels, writing. One thread unless a
+line says otherwise; the candidates take turns. `ufal.udpipe` and `spacy` join in where they are
+installed; they are trained for one pass on part of the data, which does not change their speed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import arbora
+from arbora.parsers import ParseOptions
+from arbora.training.loop import PassRecord
+
+Parse = Callable[[], int]  # parses the test file and says how many words it has
+
+
+class Stopwatch:
+    """Notes how many sentences a second each pass of a training sees, dev left out."""
+
+    def __init__(self) -> None:
+        self.rates: list[float] = []
+        self._seen, self._started = 0, 0.0
+
+    def begin(self, sentences: int, passes: int) -> None:  # noqa: ARG002
+        self._started = time.perf_counter()
+
+    def tick(self, sentences: int) -> None:
+        self._seen += sentences
+        self._last = time.perf_counter()
+
+    def end_pass(self, record: PassRecord, is_best: bool) -> None:  # noqa: ARG002
+        self.rates.append(self._seen / (self._last - self._started))
+        self._seen, self._started = 0, time.perf_counter()
+
+
+def find(folder: Path, part: str) -> Path:
+    found = sorted(folder.glob(f"{part}.conll*"))
+    if not found:
+        raise SystemExit(f"{folder}: there is no {part} file here.")
+    return found[0]
+
+
+def training(folder: Path) -> None:
+    print("Training, sentences a second, trees without labels, best of three passes")
+    for name, options in {
+        "perceptron": {"learner": "perceptron"},
+        "loglinear by sgd": {"optimizer": "sgd"},
+        "loglinear by adagrad": {},
+        "mira": {"learner": "mira"},
+    }.items():
+        best = {}
+        for threads in (1, 2):
+            watch = Stopwatch()
+            arbora.Parser(threads=threads, labels="none", passes=3, **options).fit(
+                find(folder, "train"), find(folder, "dev"), observer=watch
+            )
+            best[threads] = max(watch.rates)
+        ratio = best[2] / best[1]
+        print(f"  {name:22} {best[1]:7.0f}   two threads {best[2]:7.0f} ({ratio:.2f}x)", flush=True)
+
+
+def arbora_parse(model: Path, test: Path, threads: int, output: Path) -> Parse:
+    parser = arbora.load(model, threads=threads)
+
+    def parse() -> int:
+        words = 0
+        with output.open("wb") as file:
+            for parsed, _ in parser.parse_blocks(test, ParseOptions()):
+                file.write(parsed.to_bytes(False))
+                words += parsed.block.total_words
+        return words
+
+    return parse
+
+
+def udpipe_parse(train: Path, test: Path, output: Path) -> Parse | None:
+    try:
+        from ufal import udpipe
+    except ImportError:
+        return None
+    sentences, words = [], 0
+    for sentence in arbora.read_conllu(train):
+        sentences.append(sentence.to_conllu())
+        words += len(sentence)
+        if words > 5000:
+            break
+    reader = udpipe.InputFormat.newConlluInputFormat()
+    reader.setText("".join(sentences))
+    data, error = udpipe.Sentences(), udpipe.ProcessingError()
+    one = udpipe.Sentence()
+    while reader.nextSentence(one, error):
+        data.push_back(one)
+        one = udpipe.Sentence()
+    options = (
+        "iterations=1;hidden_layer=200;batch_size=10;transition_system=projective;"
+        "embedding_upostag=20;embedding_feats=20;embedding_xpostag=0;embedding_form=50;"
+        "embedding_lemma=0;embedding_deprel=20"
+    )
+    bytes_of = udpipe.Trainer.train(
+        "morphodita_parsito", data, udpipe.Sentences(), udpipe.Trainer.NONE, udpipe.Trainer.NONE,
+        options, error,
+    )  # fmt: skip
+    if error.occurred() or not bytes_of:
+        return None
+    path = output.with_suffix(".udpipe")
+    path.write_bytes(bytes_of.encode("latin-1") if isinstance(bytes_of, str) else bytes_of)
+    model = udpipe.Model.load(str(path))
+    none, default = udpipe.Pipeline.NONE, udpipe.Pipeline.DEFAULT
+    pipeline = udpipe.Pipeline(model, "conllu", none, default, "conllu")
+    text = test.read_text(encoding="utf-8")
+    count = sum(len(sentence) for sentence in arbora.read_conllu(test))
+
+    def parse() -> int:
+        output.write_text(pipeline.process(text, error), encoding="utf-8")
+        return count
+
+    return parse
+
+
+def spacy_parse(train: Path, test: Path) -> Parse | None:
+    try:
+        import spacy
+        from spacy.tokens import Doc
+        from spacy.training import Example
+    except ImportError:
+        return None
+    nlp = spacy.blank("xx")
+    parser = nlp.add_pipe("parser")
+    examples = []
+    for number, sentence in enumerate(arbora.read_conllu(train)):
+        if number == 200:
+            break
+        heads = [h - 1 if h else i for i, h in enumerate(sentence.heads)]
+        gold = Doc(nlp.vocab, words=sentence.forms, heads=heads, deps=sentence.labels)
+        examples.append(Example(Doc(nlp.vocab, words=sentence.forms), gold))
+    nlp.initialize(lambda: examples)
+    nlp.update(examples)
+
+    def parse() -> int:
+        docs = [Doc(nlp.vocab, words=s.forms) for s in arbora.read_conllu(test)]
+        for _ in parser.pipe(nlp.get_pipe("parser").pipe([])):
+            pass
+        for batch in range(0, len(docs), 256):
+            for _ in parser.pipe(docs[batch : batch + 256]):
+                pass
+        return sum(len(doc) for doc in docs)
+
+    return parse
+
+
+def parsing(folder: Path, rounds: int) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        model, output = Path(scratch) / "model.arbora", Path(scratch) / "parsed.conllu"
+        train, test = find(folder, "train"), find(folder, "test")
+        arbora.Parser(passes=2).fit(train, find(folder, "dev")).save(model)
+        candidates: dict[str, Parse | None] = {
+            "arbora": arbora_parse(model, test, 1, output),
+            "arbora, two threads": arbora_parse(model, test, 2, output),
+            "ufal.udpipe": udpipe_parse(train, test, output),
+            "spacy": spacy_parse(train, test),
+        }
+        times: dict[str, list[float]] = {name: [] for name, parse in candidates.items() if parse}
+        words = 0
+        for _ in range(rounds):
+            for name, parse in candidates.items():
+                if parse is None:
+                    continue
+                started = time.perf_counter()
+                words = parse()
+                times[name].append(time.perf_counter() - started)
+        print(f"Labelled parsing of {words} words, words a second: best and median of {rounds}")
+        for name, seconds in times.items():
+            ranked = sorted(seconds)
+            middle = ranked[len(ranked) // 2]
+            print(f"  {name:22} {words / ranked[0]:9.0f} {words / middle:9.0f}")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"Peak memory of this process, training included: {peak:.0f} MB")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--treebank", type=Path, required=True)
+    arguments.add_argument("--rounds", type=int, default=7)
+    arguments.add_argument("--only", choices=("training", "parsing"))
+    chosen = arguments.parse_args()
+    if chosen.only != "training":
+        parsing(chosen.treebank, chosen.rounds)
+    if chosen.only != "parsing":
+        training(chosen.treebank)
+
+
+if __name__ == "__main__":
+    main()

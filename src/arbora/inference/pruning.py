@@ -1,0 +1,67 @@
+"""Arcs worth keeping for models that cannot look at all: those that first order finds likely.
+
+Gormley et al. (2015, section 5.1): an arc stays if its probability is at least `threshold` times
+that of its word's likeliest head and it is among the word's `heads` likeliest. The arcs of the tree
+with most expected correct arcs stay, and those of the chain 0 -> 1 -> 2 -> ..., which is a tree of
+every class: no sentence is left without one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.inference.decoding import risk_scores
+from arbora.inference.layout import Layout
+from arbora.inference.packed import Packed
+from arbora.types import IntArray
+
+__all__ = ["Pruning", "likely_arcs"]
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Which cells are kept, and how much that costs."""
+
+    kept: NDArray[np.bool_]  # of the flat scores
+    layout: Layout
+
+    @property
+    def arcs_per_word(self) -> float:
+        return float(self.kept.sum()) / max(1, int(self.layout.n_words.sum()))
+
+    def oracle(self, heads: IntArray) -> float:
+        """The share of the given heads (known ones) that are left."""
+        known = heads >= 0
+        left = self.kept[self.layout.arcs(np.maximum(heads, 0))]
+        return float(left[known].mean()) if known.any() else 1.0
+
+    def with_arcs(self, heads: IntArray) -> Pruning:
+        """The same with the given arcs kept, as in training; -1 is no head."""
+        kept = self.kept.copy()
+        known = heads >= 0
+        kept[self.layout.arcs(np.maximum(heads, 0))[known]] = True
+        return Pruning(kept, self.layout)
+
+
+def likely_arcs(trees: Packed, threshold: float = 1e-4, heads: int = 10) -> Pruning:
+    """What is worth keeping of unlabelled trees."""
+    marginals = trees.sums(marginals=True).marginals
+    kept = np.zeros(len(marginals), dtype=bool)
+    for i in range(len(trees)):
+        table = trees.piece(marginals, i)
+        rank = np.argsort(np.argsort(-table, axis=0, kind="stable"), axis=0, kind="stable")
+        likely = (table >= threshold * table.max(axis=0)) & (table > 0.0) & (rank < heads)
+        likely[:, 0] = False
+        trees.piece(kept, i)[:] = likely
+    layout = Layout(trees.n_words)
+    best = np.concatenate([tree.heads for tree in risk_scores(trees, marginals).argmax()])
+    chain = np.concatenate([np.arange(n, dtype=np.int32) for n in trees.n_words])
+    return Pruning(kept, layout).with_arcs(best).with_arcs(_allowed(trees, layout, chain))
+
+
+def _allowed(trees: Packed, layout: Layout, heads: IntArray) -> IntArray:
+    """The heads that the scores do not forbid; -1 for others."""
+    return np.where(np.isneginf(trees.flat[layout.arcs(heads)]), -1, heads).astype(np.int32)
