@@ -16,10 +16,10 @@ demo: $(STAMP)   ## A parser trained and questioned, in a minute
 	@$(RUN) examples/demo.py
 
 test: $(STAMP)   ## All tests
-	$(RUN) -m pytest
+	$(RUN) -m pytest -n auto
 
 test-fast: $(STAMP)  ## All tests but the slow ones
-	$(RUN) -m pytest -m "not slow"
+	$(RUN) -m pytest -n auto -m "not slow"
 
 lint: $(STAMP)   ## Style, types and formatting
 	$(BIN)/ruff check .

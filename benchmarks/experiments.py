@@ -22,6 +22,9 @@ import arbora
 from arbora.data import Sentence
 from arbora.evaluation.rules import rule_for
 
+# Raised when features or learners change, so that results of older code are not used again.
+GENERATION = 1
+
 EIGHT = (
     "conllx_danish_ddt",
     "conllx_spanish_cast3lb",
@@ -102,7 +105,7 @@ class Experiments:
         self, treebank: str, decoders: tuple[str, ...] = ("",), **options: Any
     ) -> dict[str, Result]:
         """One result per decoder: "" is the model's own, "mbr" or "map projective" others."""
-        key = json.dumps([treebank, sorted(options.items())], default=str)
+        key = json.dumps([GENERATION, treebank, sorted(options.items())], default=str)
         stem = hashlib.sha256(key.encode()).hexdigest()[:20]
         found = {name: self._read(f"{stem}-{name or 'own'}") for name in decoders}
         if all(result is not None for result in found.values()):

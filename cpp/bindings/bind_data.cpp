@@ -151,6 +151,16 @@ std::vector<std::tuple<std::string, std::int64_t>> column_names(const Block& blo
   return names;
 }
 
+bool same_columns(const Block& block, int first, int second) {
+  const Column one = to_column(first), other = to_column(second);
+  nb::gil_scoped_release release;
+  bool same = true;
+  for_words(block, [&](std::int64_t s, std::int64_t word) {
+    same = same && block.field(s, word, one) == block.field(s, word, other);
+  });
+  return same;
+}
+
 Output<std::int64_t> n_words(const Block& block) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(block.sentences()));
   for (std::size_t s = 0; s < counts.size(); ++s) {
@@ -162,7 +172,7 @@ Output<std::int64_t> n_words(const Block& block) {
 // What the caller gave for MISC, kept alive for the call: a key with numbers or with texts.
 struct MiscArguments {
   std::vector<std::string> keys;
-  std::vector<nb::object> owners;
+  std::vector<Input<double>> numbers;
   std::vector<std::vector<std::string_view>> texts;
   std::vector<arbora::data::MiscItems> items;
 
@@ -171,7 +181,6 @@ struct MiscArguments {
     texts.reserve(misc.size());
     for (const auto& [key, values] : misc) {
       keys.push_back(nb::cast<std::string>(key));
-      owners.push_back(nb::borrow(values));
       arbora::data::MiscItems one;
       one.key = keys.back();
       one.decimals = decimals;
@@ -184,9 +193,9 @@ struct MiscArguments {
         one.texts = texts.back().data();
         size = texts.back().size();
       } else {
-        const auto numbers = nb::cast<Input<double>>(values);
-        one.numbers = numbers.data();
-        size = numbers.size();
+        numbers.push_back(nb::cast<Input<double>>(values));
+        one.numbers = numbers.back().data();
+        size = numbers.back().size();
       }
       if (size != words)
         throw std::invalid_argument("MISC '" + keys.back() + "' has the wrong size");
@@ -336,6 +345,8 @@ void bind_data(nb::module_& module) {
       .def("column", &column, "sentence"_a, "column"_a)
       .def("label_ids", &label_ids, "names"_a,
            "Place of each DEPREL in names; -1 if it is not there.")
+      .def("same_columns", &same_columns, "first"_a, "second"_a,
+           "Whether two columns hold the same, word by word.")
       .def("column_names", &column_names, "column"_a, "What a column holds, sorted, with counts.")
       .def("tree_shapes", &tree_shapes,
            "Non-projective arcs, crossing arcs and roots of each sentence.")

@@ -29,7 +29,8 @@ using arbora::features::TemplateSet;
 
 Clusters make_clusters(const std::vector<std::tuple<std::string, std::string, float>>& rows) {
   Clusters clusters;
-  for (const auto& [form, cluster, share] : rows) clusters.of_form[form].push_back({cluster, share});
+  for (const auto& [form, cluster, share] : rows)
+    clusters.of_form[form].push_back({cluster, share});
   return clusters;
 }
 
@@ -41,14 +42,20 @@ Output<std::int64_t> n_words(const Encoded& encoded) {
 
 void learn_filter(const Encoded& encoded, Input<std::int32_t> heads, InOut<std::uint16_t> lengths) {
   if (lengths.size() != ArcFilter::kSize) throw std::invalid_argument("lengths: wrong size");
-  const std::int32_t* at = heads.data();
+  std::size_t first = 0;
   for (arbora::Index i = 0; i < encoded.sentences(); ++i) {
-    if (at + encoded.words(i) > heads.data() + heads.size()) {
-      throw std::invalid_argument("heads: wrong size");
+    const auto n = static_cast<std::size_t>(encoded.words(i));
+    if (first + n > heads.size()) throw std::invalid_argument("heads: wrong size");
+    for (std::size_t m = first; m < first + n; ++m) {
+      const std::int32_t head = heads.data()[m];
+      if (head < -1 || head > static_cast<std::int32_t>(n)) {
+        throw std::invalid_argument("a head is out of range");
+      }
     }
-    ArcFilter::learn(encoded[i], at, {lengths.data(), lengths.size()});
-    at += encoded.words(i);
+    ArcFilter::learn(encoded[i], heads.data() + first, {lengths.data(), lengths.size()});
+    first += n;
   }
+  if (first != heads.size()) throw std::invalid_argument("heads: wrong size");
 }
 
 }  // namespace
@@ -63,6 +70,9 @@ void bind_features(nb::module_& module) {
       .def(
           "__init__",
           [](FeatureSet* self, int templates, bool lemma, bool upos, bool xpos, bool feats) {
+            if (templates < 0 || templates > static_cast<int>(TemplateSet::squeezed2005)) {
+              throw std::invalid_argument("no such templates");
+            }
             new (self) FeatureSet{static_cast<TemplateSet>(templates), {lemma, upos, xpos, feats}};
           },
           "templates"_a, "lemma"_a, "upos"_a, "xpos"_a, "feats"_a);
@@ -85,6 +95,6 @@ void bind_features(nb::module_& module) {
       .def("n_words", &n_words)
       .def("__len__", &Encoded::sentences);
 
-  module.def("learn_filter", &learn_filter, "encoded"_a, "heads"_a, "lengths"_a,
+  module.def("learn_filter", &learn_filter, "encoded"_a, "heads"_a, "lengths"_a.noconvert(),
              "Widens the lengths of an arc filter so that the given trees pass.");
 }

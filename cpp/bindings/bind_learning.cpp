@@ -40,7 +40,8 @@ void bind_learning(nb::module_& module) {
         nb::gil_scoped_release release;
         arbora::learning::additive_update({rate, clock}, gradient, weights, threads);
       },
-      "gradient"_a, "values"_a, "state"_a, "rate"_a, "clock"_a, "threads"_a);
+      "gradient"_a, "values"_a.noconvert(), "state"_a.noconvert(), "rate"_a, "clock"_a,
+      "threads"_a);
   module.def(
       "additive_flush",
       [](Floats values, Floats state, double clock, int threads) {
@@ -48,7 +49,7 @@ void bind_learning(nb::module_& module) {
         nb::gil_scoped_release release;
         arbora::learning::additive_flush(clock, weights, threads);
       },
-      "values"_a, "state"_a, "clock"_a, "threads"_a);
+      "values"_a.noconvert(), "state"_a.noconvert(), "clock"_a, "threads"_a);
   module.def(
       "adagrad_update",
       [](Gradient& gradient, Floats values, Floats state, double rate, double delta, double decay,
@@ -57,7 +58,8 @@ void bind_learning(nb::module_& module) {
         nb::gil_scoped_release release;
         arbora::learning::adagrad_update({rate, delta, decay, step}, gradient, weights, threads);
       },
-      "gradient"_a, "values"_a, "state"_a, "rate"_a, "delta"_a, "decay"_a, "step"_a, "threads"_a);
+      "gradient"_a, "values"_a.noconvert(), "state"_a.noconvert(), "rate"_a, "delta"_a, "decay"_a,
+      "step"_a, "threads"_a);
   module.def(
       "adagrad_flush",
       [](Floats values, Floats state, double rate, double delta, double decay, double step,
@@ -66,7 +68,8 @@ void bind_learning(nb::module_& module) {
         nb::gil_scoped_release release;
         arbora::learning::adagrad_flush({rate, delta, decay, step}, weights, threads);
       },
-      "values"_a, "state"_a, "rate"_a, "delta"_a, "decay"_a, "step"_a, "threads"_a);
+      "values"_a.noconvert(), "state"_a.noconvert(), "rate"_a, "delta"_a, "decay"_a, "step"_a,
+      "threads"_a);
   module.def(
       "add_gradient",
       [](Gradient& gradient, Floats dense, int threads) {
@@ -74,5 +77,5 @@ void bind_learning(nb::module_& module) {
         nb::gil_scoped_release release;
         arbora::learning::add_gradient(gradient, dense.data(), threads);
       },
-      "gradient"_a, "dense"_a, "threads"_a);
+      "gradient"_a, "dense"_a.noconvert(), "threads"_a);
 }

@@ -56,6 +56,15 @@ Selection select(const Encoded& encoded, const Ints& sentences, int threads, Siz
   return {encoded, {sentences.data(), sentences.size()}, threads};
 }
 
+// Heads of the selected words: -1 (unknown) or a node of the word's sentence.
+void check_heads(const Selection& selection, const Heads& heads) {
+  const std::int32_t* head = heads.data();
+  for (const std::int64_t sentence : selection.sentences) {
+    const Index n = selection.encoded.words(sentence);
+    for (Index m = 0; m < n; ++m, ++head) check(*head >= -1 && *head <= n, "a head");
+  }
+}
+
 template <class Weight>
 void score(const LinearModel& model, Input<Weight> weights, double scale, Lengths filter,
            const Encoded& encoded, Ints sentences, Heads keep, InOut<double> scores, int threads) {
@@ -93,6 +102,7 @@ void score_labels(const RowTable& table, Input<Weight> weights, double scale,
   const Selection selection = select(encoded, sentences, threads, sizes);
   check(weights.size() == weights_of(table), "weights");
   check(heads.size() == sizes.words, "heads");
+  check_heads(selection, heads);
   check(scores.size() == sizes.words * static_cast<std::size_t>(table.width), "scores");
   nb::gil_scoped_release release;
   arbora::scoring::score_labels(table, weights.data(), scale, selection, heads.data(),
@@ -104,6 +114,7 @@ void expand_labels(const RowTable& table, const Encoded& encoded, Ints sentences
   Sizes sizes;
   const Selection selection = select(encoded, sentences, threads, sizes);
   check(heads.size() == sizes.words, "heads");
+  check_heads(selection, heads);
   check(d_scores.size() == sizes.words * static_cast<std::size_t>(table.width), "d_scores");
   check(gradient.weights() == weights_of(table), "gradient");
   nb::gil_scoped_release release;
@@ -116,7 +127,7 @@ void inner_products(const LinearModel& model, const Encoded& encoded, Ints sente
   const Selection selection = select(encoded, sentences, threads, sizes);
   const auto k = static_cast<std::size_t>(count);
   check(d_scores.size() == sizes.cells * static_cast<std::size_t>(model.width()) * k, "d_scores");
-  check(products.size() == sentences.size() * k * k, "products");
+  check(count >= 1 && products.size() == sentences.size() * k * k, "products");
   nb::gil_scoped_release release;
   arbora::scoring::inner_products(model, selection, d_scores.data(), count, products.data());
 }
@@ -156,6 +167,7 @@ LinearModel make_model(const FeatureSet& features, int bits, std::optional<RowTa
 
 RowTable make_rows(const FeatureSet& features, int outcomes, int bits, Index width) {
   check(bits >= 1 && bits <= kMaxBits && width >= 1, "bits");
+  check(outcomes >= 0 && outcomes <= static_cast<int>(Outcomes::token), "outcomes");
   check(static_cast<std::size_t>(width) < (std::size_t{1} << static_cast<unsigned>(32 - bits)),
         "the number of weights");
   return {features, static_cast<Outcomes>(outcomes), bits, width, 0};
@@ -164,9 +176,9 @@ RowTable make_rows(const FeatureSet& features, int outcomes, int bits, Index wid
 template <class Weight>
 void bind_scores(nb::module_& module) {
   module.def("score", &score<Weight>, "model"_a, "weights"_a.noconvert(), "scale"_a, "filter"_a,
-             "encoded"_a, "sentences"_a, "keep"_a, "scores"_a, "threads"_a);
+             "encoded"_a, "sentences"_a, "keep"_a, "scores"_a.noconvert(), "threads"_a);
   module.def("score_labels", &score_labels<Weight>, "table"_a, "weights"_a.noconvert(), "scale"_a,
-             "encoded"_a, "sentences"_a, "heads"_a, "scores"_a, "threads"_a);
+             "encoded"_a, "sentences"_a, "heads"_a, "scores"_a.noconvert(), "threads"_a);
   module.def("explain", &explain<Weight>, "model"_a, "weights"_a.noconvert(), "block"_a,
              "sentence"_a, "features"_a, "clusters"_a.none(), "head"_a, "modifier"_a,
              "Template, atoms, variant and contribution of every feature of an arc.");
@@ -193,5 +205,5 @@ void bind_scoring(nb::module_& module) {
   module.def("expand_labels", &expand_labels, "table"_a, "encoded"_a, "sentences"_a, "heads"_a,
              "d_scores"_a, "gradient"_a, "threads"_a);
   module.def("inner_products", &inner_products, "model"_a, "encoded"_a, "sentences"_a, "d_scores"_a,
-             "count"_a, "products"_a, "threads"_a);
+             "count"_a, "products"_a.noconvert(), "threads"_a);
 }

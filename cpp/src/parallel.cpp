@@ -121,8 +121,9 @@ class Helpers {
 void for_each_sentence(Index count, int threads, double work, const SentenceJob& job) {
   if (count == 0) return;
   const double worthwhile = std::max(1.0, work / kWorkPerThread);
-  const auto workers = static_cast<int>(
-      std::min({static_cast<double>(threads), static_cast<double>(count), worthwhile}));
+  const auto workers = std::max(
+      1, static_cast<int>(
+             std::min({static_cast<double>(threads), static_cast<double>(count), worthwhile})));
 
   // Sentences are handed out in runs of neighbours that are worth a trip to the shared counter, yet
   // so short that all threads end at about the same time.

@@ -49,8 +49,8 @@ std::size_t row_of(const RowTable& table, std::uint64_t key) {
   return table.offset + row * static_cast<std::size_t>(table.width);
 }
 
-// The rows of one arc's features: asked for when they are known, added up when those of the next arc
-// are on their way (as in arc_table.cpp).
+// The rows of one arc's features: asked for when they are known, added up when those of the next
+// arc are on their way (as in arc_table.cpp).
 template <class Weight>
 class RowScores {
  public:
@@ -171,8 +171,7 @@ void score_rows(const RowTable& table, const Weight* weights, double scale, cons
       double* totals = scores + at * table.width;
       std::fill(totals, totals + table.width, arcs[at]);
       if (arcs[at] == kForbidden) continue;
-      sinks.next(totals,
-                 [&](RowScores<Weight>& sink) { arc_rows(table, s, h, m, between, sink); });
+      sinks.next(totals, [&](RowScores<Weight>& sink) { arc_rows(table, s, h, m, between, sink); });
     }
   }
   sinks.finish();

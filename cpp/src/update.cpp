@@ -14,8 +14,9 @@ constexpr double kMuchWork = 1e9;  // always worth a second thread
 
 template <class AskFor, class Visit>
 void drain_all(Gradient& gradient, int threads, const AskFor& ask_for, const Visit& visit) {
-  for_each_sentence(kSlices, threads, kMuchWork,
-                    [&](Index slice, Workspace&) { gradient.drain(static_cast<int>(slice), ask_for, visit); });
+  for_each_sentence(kSlices, threads, kMuchWork, [&](Index slice, Workspace&) {
+    gradient.drain(static_cast<int>(slice), ask_for, visit);
+  });
 }
 
 auto ask_for(Weights weights) {
@@ -82,7 +83,8 @@ void adagrad_update(const AdaGradStep& step, Gradient& gradient, Weights weights
 }
 
 void additive_flush(double clock, Weights weights, int threads) {
-  for_all(weights, threads, [&](double value, WeightState& state) { catch_up(value, state, clock); });
+  for_all(weights, threads,
+          [&](double value, WeightState& state) { catch_up(value, state, clock); });
 }
 
 void adagrad_flush(const AdaGradStep& step, Weights weights, int threads) {

@@ -130,8 +130,8 @@ class Encoder {
       const std::string_view cluster = entry.cluster;
       Member<Atom> member;
       make(cluster, member.cluster);
-      make(cluster.substr(0, 4), member.short_prefix);
-      make(cluster.substr(0, 6), member.long_prefix);
+      make(first_letters(cluster, 4), member.short_prefix);
+      make(first_letters(cluster, 6), member.long_prefix);
       member.share = entry.share;
       members_.push_back(member);
     }

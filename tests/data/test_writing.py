@@ -266,3 +266,13 @@ def test_streams(monkeypatch, tmp_path):
     path.write_bytes(row(1, "caf@", 0).encode().replace(b"@", b"\xe9"))
     with path.open(encoding="utf-8") as file, pytest.raises(FileError, match="is not UTF-8"):
         next(read_conllu(file))
+
+
+def test_numbers_of_any_precision_are_written():
+    """Also those that have to be converted first."""
+    sentence = Sentence.from_words(["a", "b", "c"], heads=[0, 1, 1])
+    values = np.array([0.25, 0.5, 0.75])
+    texts = [sentence.with_tree(sentence.heads, misc={"P": kind}).misc for kind in (
+        values, values.astype(np.float32), np.repeat(values, 2)[::2],
+    )]  # fmt: skip
+    assert texts[0] == texts[1] == texts[2] == ["P=0.2500", "P=0.5000", "P=0.7500"]

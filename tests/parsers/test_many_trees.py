@@ -66,3 +66,18 @@ def test_samples_follow_the_distribution(parser, sentences):
     for one in drawn:
         share[one.heads, np.arange(1, len(sentence) + 1)] += 1 / count
     assert np.abs(share - marginals).max() < 0.05  # five deviations of a share of one half
+
+
+def test_labels_are_drawn_too(parser, sentences):
+    """Draws are of trees with labels: each label as often as it is likely given the arc."""
+    if parser.settings.labels == "none":
+        return
+    drawn = parser.parse([sentences[0]], samples=4000, seed=5)  # one word, one tree
+    labels = [one.labels[0] for one in drawn]
+    likely = {one.labels[0]: float(one.label_probabilities[0]) for one in drawn}
+    assert len(likely) > 1
+    for label, probability in likely.items():
+        deviation = (probability * (1.0 - probability) / len(drawn)) ** 0.5
+        assert labels.count(label) / len(drawn) == pytest.approx(probability, abs=5 * deviation)
+    again = parser.parse([sentences[0]], samples=4000, seed=5)
+    assert [one.labels for one in again] == [one.labels for one in drawn]

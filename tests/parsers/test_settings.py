@@ -64,14 +64,18 @@ def test_resolving_fills_in_what_was_not_said(learner, optimizer):
     except ArgumentError:
         return
     resolved = settings.resolved()
-    assert None not in resolved.to_dict().values()
     assert resolved.resolved() == resolved
+    own = {"rate": 0.125, "l2": 0.25, "batch_size": 5}
+    for name in ("rate", "l2", "batch_size"):  # an option that the learner has not is refused
+        if getattr(resolved, name) is None:
+            with pytest.raises(ArgumentError):
+                ParserSettings(learner=learner, optimizer=optimizer, **{name: own.pop(name)})
     said = ParserSettings(
-        learner=learner, optimizer=optimizer, passes=3, rate=0.125, l2=0.25, batch_size=5,
-        decode="greedy", decode_trees="projective",
+        learner=learner, optimizer=optimizer, passes=3, decode="greedy", decode_trees="projective",
+        **own,
     ).resolved()  # fmt: skip
-    assert (said.passes, said.rate, said.l2, said.batch_size) == (3, 0.125, 0.25, 5)
-    assert (said.decode, said.decode_trees) == ("greedy", "projective")
+    assert {name: getattr(said, name) for name in own} == own
+    assert (said.passes, said.decode, said.decode_trees) == (3, "greedy", "projective")
 
 
 @pytest.mark.parametrize(

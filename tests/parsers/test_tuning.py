@@ -35,7 +35,7 @@ def test_the_best_is_kept():
     ("options", "names"),
     [({}, {"l2", "rate"}), ({"optimizer": "lbfgs"}, {"l2"}), ({"learner": "maxmargin"}, {"l2"}),
      ({"learner": "mira"}, {"largest_step"}), ({"learner": "perceptron"}, {"batch_size"})],
-    ids=str,
+    ids=["loglinear", "lbfgs", "maxmargin", "mira", "perceptron"],
 )  # fmt: skip
 def test_default_grids(options, names):
     settings = ParserSettings(**options)

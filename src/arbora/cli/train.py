@@ -31,7 +31,8 @@ MODEL_ENDING = ".arbora"
 # What a model that goes on learning keeps unless it is told otherwise.
 INHERITED = (
     "features", "labels", "clusters", "cluster_of", "bits", "label_bits",
-    "learner", "optimizer", "trees", "mira", "largest_step", "k", "average",
+    "learner", "optimizer", "trees", "mira", "largest_step", "k", "average", "arc_filter",
+    "decode", "decode_trees",
 )  # fmt: skip
 
 

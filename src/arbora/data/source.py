@@ -18,6 +18,9 @@ __all__ = ["ReadPath", "Source", "open_source"]
 ReadPath = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 
+_AT_ONCE = 1 << 24  # bytes; a stream makes room for all that it is asked for
+
+
 class Source:
     """Bytes that are read in pieces of any size, with a look ahead and a count for progress."""
 
@@ -64,7 +67,7 @@ class Source:
 
     def _read_piece(self, size: int) -> bytes:
         try:
-            piece = self._stream.read(size)
+            piece = self._stream.read(min(size, _AT_ONCE))
         except UnicodeDecodeError as error:
             raise FileError(
                 f"{self.name} is not UTF-8 ({error.reason}); convert it, or open it in binary mode "

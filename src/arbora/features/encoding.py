@@ -44,7 +44,8 @@ class FeatureSettings:
                 f"features is one of {', '.join(get_args(TemplateSet))}, not {templates!r}."
             )
         used = {name: _is_filled(block, place) for name, place in _COLUMNS.items()}
-        if used["upos"] and used["xpos"] and _same(block, _COLUMNS["upos"], _COLUMNS["xpos"]):
+        both = used["upos"] and used["xpos"]
+        if both and block.same_columns(_COLUMNS["upos"], _COLUMNS["xpos"]):
             used["xpos"] = False
         return cls(templates, **used)
 
@@ -75,8 +76,3 @@ class Encoded:
 
 def _is_filled(block: Block, column: int) -> bool:
     return any(name != "_" for name, _ in block.column_names(column))
-
-
-def _same(block: Block, first: int, second: int) -> bool:
-    """Whether two columns hold the same; told by their counts, which differ if any word does."""
-    return block.column_names(first) == block.column_names(second)

@@ -51,7 +51,7 @@ class Checkpoint:
 
     @classmethod
     def beside(cls, model_path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
-        return cls(Path(f"{os.fspath(model_path)}.checkpoint"), fingerprint)
+        return cls(_path_beside(model_path), fingerprint)
 
     def write(
         self, trainers: dict[str, Trainer], history: History, best: dict[str, NDArray[Any]]
@@ -82,14 +82,23 @@ class Checkpoint:
             )
         for name, trainer in trainers.items():
             prefix = f"state/{name}/"
-            trainer.restore(
-                {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            )
+            state = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+            try:
+                trainer.restore(state)
+            except (KeyError, ValueError, TypeError):
+                raise ModelError(
+                    f"{self.path}: the checkpoint is of another version of Arbora; train anew."
+                ) from None
         best = {k.removeprefix("best/"): v for k, v in tensors.items() if k.startswith("best/")}
         return history, {name: np.array(values) for name, values in best.items()}
 
-    def remove(self) -> None:
-        self.path.unlink(missing_ok=True)
+    @staticmethod
+    def remove_beside(model_path: str | os.PathLike[str]) -> None:
+        _path_beside(model_path).unlink(missing_ok=True)
+
+
+def _path_beside(model_path: str | os.PathLike[str]) -> Path:
+    return Path(f"{os.fspath(model_path)}.checkpoint")
 
 
 _PLACES, _VALUES, _LENGTH = "#places", "#values", "#length"

@@ -102,11 +102,13 @@ class BlockDecoder:
 
         Hidden clusters are summed over, which makes probabilities, or each arc has its best.
         """
-        scores = self._arcs.scores(self.model.weights, encoded, sentences, scale=1.0 / temperature)
+        # Clusters are summed over before the temperature, as when it was fitted.
+        scale = 1.0 if self.model.hidden else 1.0 / temperature
+        scores = self._arcs.scores(self.model.weights, encoded, sentences, scale=scale)
         n_labels = self._arcs.n_labels
         if self.model.hidden and n_labels is not None:
             table = scores.reshape(-1, n_labels)
-            scores = table.max(axis=1) if best_cluster else _log_sum_exp(table)
+            scores = (table.max(axis=1) if best_cluster else _log_sum_exp(table)) / temperature
             n_labels = None
         n_words = encoded.n_words[sentences]
         return Packed(scores, n_words, n_labels, self.trees, self.model.root, self.threads)
@@ -122,6 +124,8 @@ class BlockDecoder:
     def _decode(
         self, encoded: Encoded, sentences: NDArray[np.int64], probabilities: bool
     ) -> Decoded:
+        # Decoding takes scores for log-probabilities as they are (Smith & Smith 2007, section 4);
+        # the temperature only makes the probabilities honest that are reported.
         trees = self.distribution(encoded, sentences, best_cluster=self.decode == "max-z")
         marginals = trees.sums(marginals=True).marginals if self.decode == "mbr" else None
         heads, labels = self._choose(trees, marginals)

@@ -70,8 +70,6 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
     model = _finish(fit, model, dev_set, history, train)
     if held_out is not None and model.settings.refit:
         model = _learn_again(fit, model, _treebank(model, train, None), history.best)
-    if checkpoint is not None:
-        checkpoint.remove()
     return model, history
 
 
@@ -221,16 +219,20 @@ def _fit_to_class(fit: Fit, model: Model, treebank: Treebank) -> tuple[Model, Tr
     else:
         root = choose_root(treebank) if fit.start is None else fit.start.root
     card = {"root": root, "multi_root_sentences": multi_root_share(treebank)}
-    if settings.arc_filter:
-        start = fit.start.arc_filter if fit.start and len(fit.start.arc_filter) else None
-        lengths = learn_arc_filter(treebank.encoded, treebank.heads, start)
-    else:
-        lengths = no_arc_filter()
     if root == "single":
         treebank = single_rooted(treebank)
     if settings.trees == "projective":
         treebank, card["projective_oracle_uas"] = projectivise(treebank, root)
-    return replace(model, root=root, arc_filter=lengths, card=card), treebank
+    model = replace(model, root=root, arc_filter=_arc_filter(fit, settings, treebank), card=card)
+    return model, treebank
+
+
+def _arc_filter(fit: Fit, settings: ParserSettings, treebank: Treebank) -> NDArray[np.uint16]:
+    """Learnt from the trees that are learnt; a model that goes on without one stays without."""
+    start = None if fit.start is None else fit.start.arc_filter
+    if not settings.arc_filter or (start is not None and not len(start)):
+        return no_arc_filter()
+    return learn_arc_filter(treebank.encoded, treebank.heads, start)
 
 
 def _whole(model: Model, treebank: Treebank) -> Treebank:

@@ -174,7 +174,8 @@ def _many_trees(
     for sentences in decoder.pieces(encoded):
         heads, labels, lengths = _lists_of_trees(decoder, encoded, sentences, options, first)
         counts.append(lengths)
-        parts.append(_with_labels(decoder, encoded, sentences, heads, labels, lengths))
+        uniforms = _uniforms(encoded.n_words[sentences], first + sentences, options)
+        parts.append(_with_labels(decoder, encoded, sentences, heads, labels, lengths, uniforms))
     all_counts = np.concatenate(counts)
     ranks = np.concatenate([np.arange(1, count + 1) for count in all_counts.tolist()])
     return ParsedBlock(
@@ -224,13 +225,37 @@ def _with_labels(
     heads: IntArray,
     labels: IntArray | None,
     counts: NDArray[np.int64],
+    uniforms: FloatArray | None,
 ) -> Decoded:
+    """The trees with labels: their best ones, or those that uniform numbers draw."""
     given_arc = None
     if labels is None:
         scores = decoder.label_scores(encoded, np.repeat(sentences, counts), heads)
         if scores is None:
             labels = np.full(len(heads), -1, dtype=np.int32)
         else:
-            labels = scores.argmax(axis=1).astype(np.int32)
-            given_arc = softmax(scores)[np.arange(len(labels)), labels]
+            given = softmax(scores)
+            chosen = scores.argmax(axis=1) if uniforms is None else _drawn(given, uniforms)
+            labels = np.asarray(chosen, dtype=np.int32)
+            given_arc = given[np.arange(len(labels)), labels]
     return decoder.with_probabilities(encoded, sentences, heads, labels, given_arc, counts)
+
+
+def _drawn(given: FloatArray, uniforms: FloatArray) -> NDArray[np.int64]:
+    """The labels that uniform numbers choose, one per word."""
+    below = np.cumsum(given, axis=1) <= uniforms[:, None]
+    return np.asarray(np.minimum(below.sum(axis=1), given.shape[1] - 1))
+
+
+def _uniforms(
+    n_words: NDArray[np.int64], numbers: NDArray[np.int64], options: ParseOptions
+) -> FloatArray | None:
+    """For draws: a number in [0, 1) for each word's label, keyed by (seed, sentence, draw)."""
+    if options.samples is None:
+        return None
+    streams = [
+        np.random.default_rng([options.seed, number, draw]).random(n)
+        for n, number in zip(n_words.tolist(), numbers.tolist(), strict=True)
+        for draw in range(options.samples)
+    ]
+    return np.concatenate(streams)

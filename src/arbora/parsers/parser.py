@@ -17,6 +17,7 @@ from arbora.evaluation import Scores, evaluate
 from arbora.features import Encoded, WordClusters, read_clusters
 from arbora.inference import ProjectiveTrees, SpanningTrees
 from arbora.inference.packed import available_threads
+from arbora.parsers.checkpoint import Checkpoint
 from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.explaining import Explanation, check_word, explain_arc
 from arbora.parsers.fitting import Fit, fit_model
@@ -188,8 +189,12 @@ class Parser:
         return evaluate(sentences, self.parse(sentences, **({"probabilities": False} | options)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to one file, which appears when it is whole."""
+        """Writes the model to one file, which appears when it is whole.
+
+        A checkpoint of its training beside it has done its duty then and is removed.
+        """
         write_model(self.model, path)
+        Checkpoint.remove_beside(path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._model is None:

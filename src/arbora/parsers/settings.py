@@ -76,6 +76,9 @@ class ParserSettings:
     def _check_combinations(self) -> None:
         hidden = self.clusters > 1
         exponentiated = self.learner == "maxmargin" or self.optimizer == "eg"
+        self._check_unused(exponentiated)
+        if self.clusters == 1:
+            raise ArgumentError("clusters is 0 (none) or at least 2, not 1.")
         if self.learner in ("perceptron", "mira") and self.optimizer != "adagrad":
             raise ArgumentError(
                 f"optimizer belongs to the loglinear learner; {self.learner} has none to choose."
@@ -97,6 +100,18 @@ class ParserSettings:
         if self.trees == "projective" and self.decode_trees == "nonprojective":
             raise ArgumentError("a projectively trained model is decoded projectively.")
 
+    def _check_unused(self, exponentiated: bool) -> None:
+        """Options that the learner would ignore are refused."""
+        stepwise = self.learner == "loglinear" and self.optimizer in ("adagrad", "sgd")
+        online = stepwise or self.learner in ("perceptron", "mira")
+        if self.rate is not None and not stepwise:
+            raise ArgumentError("rate belongs to the loglinear learner by adagrad or sgd.")
+        if self.l2 is not None and self.learner in ("perceptron", "mira"):
+            raise ArgumentError(f"l2 belongs to loglinear and maxmargin; {self.learner} has none.")
+        if self.batch_size not in (None, 1) and not online:
+            kind = "goes sentence by sentence" if exponentiated else "looks at all sentences"
+            raise ArgumentError(f"this learner {kind}: leave batch_size out.")
+
     def resolved(self) -> ParserSettings:
         """The same with the learner's own defaults in place of None."""
         defaults = _learner_defaults(self)
@@ -113,27 +128,22 @@ def is_whole(value: object) -> bool:
 
 
 def _learner_defaults(settings: ParserSettings) -> dict[str, Any]:
-    defaults: dict[str, Any] = {
+    """The learner's own defaults; options that it does not have stay None."""
+    common: dict[str, Any] = {
         "decode": "mbr" if settings.learner == "loglinear" else "map",
         "decode_trees": settings.trees,
-        "passes": 15,
-        "batch_size": 16,
-        "rate": 1.0,
-        "l2": 1.0,
     }
     if settings.learner == "maxmargin" or settings.optimizer == "eg":
-        return defaults | {"passes": 30, "batch_size": 1, "l2": 10.0}
-    if settings.learner == "loglinear":
-        return (
-            defaults
-            | {
-                "adagrad": {"rate": 0.05, "l2": 10.0},
-                "sgd": {"rate": 0.02, "l2": 1.0},
-                "lbfgs": {"passes": 10, "l2": 1.0},
-                "cg": {"passes": 10, "l2": 1.0},
-            }[settings.optimizer]
-        )
-    return defaults
+        return common | {"passes": 30, "l2": 10.0}
+    if settings.learner != "loglinear":
+        return common | {"passes": 15, "batch_size": 16}
+    by_optimizer: dict[str, dict[str, Any]] = {
+        "adagrad": {"passes": 15, "batch_size": 16, "rate": 0.05, "l2": 10.0},
+        "sgd": {"passes": 15, "batch_size": 16, "rate": 0.02, "l2": 1.0},
+        "lbfgs": {"passes": 10, "l2": 1.0},
+        "cg": {"passes": 10, "l2": 1.0},
+    }
+    return common | by_optimizer[settings.optimizer]
 
 
 _CHOICES: dict[str, tuple[Any, ...]] = {

@@ -93,7 +93,8 @@ def tune(
         if on_trial is not None:
             on_trial(number, len(points))
         started = time.perf_counter()
-        parser = Parser(threads=threads, **(fixed | point)).fit(train, dev, **options)
+        trying = fixed | point | {"refit": False}
+        parser = Parser(threads=threads, **trying).fit(train, dev, **options)
         trial = _trial(point, parser, time.perf_counter() - started)
         if best is None or trial.deciding > max(one.deciding for one in trials):
             best = parser
@@ -102,6 +103,8 @@ def tune(
             on_result(trial)
     assert best is not None
     trials.sort(key=lambda trial: -trial.deciding)
+    if dev is None and fixed.get("refit", True):
+        best = Parser(threads=threads, **(fixed | trials[0].options)).fit(train, None, **options)
     return Tuning(tuple(trials), best, best.model.card["dev"]["rule"])
 
 

@@ -36,7 +36,7 @@ class ExponentiatedGradient:
         self.problem, self.kind = problem, kind
         self.c = 1.0 / l2
         self.rate = 1.0 / self.c
-        self.best_dual = -np.inf
+        self.last_dual = -np.inf
         self._rule = Additive(problem.scorer.size, problem.scorer.threads)
         self._gradient = Gradient(problem.scorer.size)
         self._words = max(1, len(problem.treebank.heads))
@@ -52,9 +52,9 @@ class ExponentiatedGradient:
             dual += self._step(batch)
         weights = self._rule.weights
         dual = self.c * dual - 0.5 * float(weights @ weights)
-        if dual < self.best_dual - 1e-10 * (1.0 + abs(self.best_dual)):
+        if dual < self.last_dual - 1e-10 * (1.0 + abs(self.last_dual)):  # not for rounding
             self.rate /= 2.0
-        self.best_dual = max(dual, self.best_dual)
+        self.last_dual = dual
         loss = self._loss()
         primal = self.c * loss + 0.5 * float(weights @ weights)
         figures = {"primal": primal, "dual": dual, "gap": primal - dual, "rate": self.rate}
@@ -67,13 +67,13 @@ class ExponentiatedGradient:
         return {
             "weights": self._rule.weights,
             "duals": self._duals,
-            "counters": np.array([self.rate, self.best_dual]),
+            "counters": np.array([self.rate, self.last_dual]),
         }
 
     def restore(self, state: State) -> None:
         self._rule.weights[:] = state["weights"]
         self._duals[:] = state["duals"]
-        self.rate, self.best_dual = (float(x) for x in state["counters"])
+        self.rate, self.last_dual = (float(x) for x in state["counters"])
 
     def _start(self) -> None:
         """Duals of beta on gold arcs, and the weights that go with them."""

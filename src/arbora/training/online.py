@@ -65,15 +65,17 @@ def perceptron_objective(batch: Batch, trees: Packed, gold: Gold) -> Loss:  # no
 
 
 def likelihood_objective(smallest: float) -> Objective:
-    """The likelihood, without the parts of its gradient that are smaller than `smallest`.
+    """The likelihood, without the arcs whose gradients are smaller than `smallest`.
 
     Most arcs of a trained model are nearly impossible; leaving them alone changes each weight's
-    gradient by less than that much per arc and spares most of the work.
+    gradient by less than that much per arc and spares most of the work. Of an arc with several
+    outcomes all are kept or none.
     """
 
     def objective(batch: Batch, trees: Packed, gold: Gold) -> Loss:  # noqa: ARG001
         loss = negative_log_likelihood(trees, gold)
-        loss.d_scores[np.abs(loss.d_scores) < smallest] = 0.0
+        of_arcs = loss.d_scores.reshape(-1, gold.n_labels)
+        of_arcs[np.abs(of_arcs).sum(axis=1) < smallest] = 0.0
         return loss
 
     return objective

@@ -4,9 +4,10 @@
 //   sink(name, atoms...)                 a feature of value 1
 //   sink.weighted(value, name, atoms...) a feature of another value
 //
-// Letters in names: h head, m modifier, b a word between them; w form, l lemma, p fine tag, c coarse
-// tag, f all of FEATS, a an atom of FEATS; -1 and +1 the words before and after. Every feature fires
-// twice, alone and together with the arc's variant (direction and distance), which the sink adds.
+// Letters in names: h head, m modifier, b a word between them; w form, l lemma, p fine tag, c
+// coarse tag, f all of FEATS, a an atom of FEATS; -1 and +1 the words before and after. Every
+// feature fires twice, alone and together with the arc's variant (direction and distance), which
+// the sink adds.
 #pragma once
 
 #include <algorithm>
@@ -133,7 +134,7 @@ void mcdonald_templates(bool squeezed, const Sentence<Atom>& s, Index head, Inde
                         const Between<Atom>& between, Sink& f) {
   const Word<Atom>&h = s[head], &m = s[modifier];
   const Word<Atom>&h_1 = s[head - 1], &h1 = s[head + 1], &m_1 = s[modifier - 1],
-            &m1 = s[modifier + 1];
+        &m1 = s[modifier + 1];
   f("hp mp", h.fine, m.fine);
   f("hp mw mp", h.fine, m.form, m.fine);
   f("hw hp mp", h.form, h.fine, m.fine);
@@ -170,7 +171,7 @@ void rich_word_templates(const FeatureSet& set, const Sentence<Atom>& s, Index h
                          Sink& f) {
   const Word<Atom>&h = s[head], &m = s[modifier];
   const Word<Atom>&h_1 = s[head - 1], &h1 = s[head + 1], &m_1 = s[modifier - 1],
-            &m1 = s[modifier + 1];
+        &m1 = s[modifier + 1];
   f("hp mp", h.fine, m.fine);
   f("hw mw", h.form, m.form);
   f("hw mp", h.form, m.fine);

@@ -1,6 +1,6 @@
-// The feature templates of labels: of an arc alone (for labels inside the sum over trees), and of an
-// arc in its tree (for labels that are chosen after the tree). Names as in arc_templates.hpp; g is
-// the head's head, s a sibling, k a child of the modifier.
+// The feature templates of labels: of an arc alone (for labels inside the sum over trees), and of
+// an arc in its tree (for labels that are chosen after the tree). Names as in arc_templates.hpp; g
+// is the head's head, s a sibling, k a child of the modifier.
 #pragma once
 
 #include "arbora/features/arc_templates.hpp"
@@ -12,7 +12,7 @@ void label_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
                      Sink& sink) {
   const Word<Atom>&h = s[head], &m = s[modifier];
   const Word<Atom>&h_1 = s[head - 1], &h1 = s[head + 1], &m_1 = s[modifier - 1],
-            &m1 = s[modifier + 1];
+        &m1 = s[modifier + 1];
   const std::uint64_t direction = head == 0 ? 2 : modifier > head ? 1 : 0;
   const std::uint64_t adjacent = std::abs(head - modifier) == 1 ? 1 : 0;
   const auto f = [&](const Template& name, const auto&... atoms) {

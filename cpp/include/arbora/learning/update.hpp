@@ -1,5 +1,5 @@
-// What a mini-batch's gradient does to the weights, only where it touches them; what would happen to
-// the others meanwhile (decay, averaging) is caught up with when they are touched or flushed.
+// What a mini-batch's gradient does to the weights, only where it touches them; what would happen
+// to the others meanwhile (decay, averaging) is caught up with when they are touched or flushed.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A linear model of sentences: scores of arcs, and with outcomes (labels, clusters) per arc, rows on
-// top of them. Many sentences per call, in parallel.
+// A linear model of sentences: scores of arcs, and with outcomes (labels, clusters) per arc, rows
+// on top of them. Many sentences per call, in parallel.
 #pragma once
 
 #include <optional>

@@ -12,9 +12,9 @@ namespace arbora::scoring {
 
 // What the rows are about, and so which templates they have.
 enum class Outcomes : int {
-  label = 0,   // labels of arcs
-  edge = 1,    // hidden clusters of arcs: all templates of arcs (Smith & Smith 2007, section 5.2)
-  token = 2,   // hidden clusters of words as modifiers: templates of the modifier alone
+  label = 0,  // labels of arcs
+  edge = 1,   // hidden clusters of arcs: all templates of arcs (Smith & Smith 2007, section 5.2)
+  token = 2,  // hidden clusters of words as modifiers: templates of the modifier alone
 };
 
 // 2^bits rows of `width` weights, which begin at weights[offset].
