@@ -34,7 +34,7 @@ def goals(experiments: Experiments, seeds: int) -> None:
     print("| treebank | learner | seeds | dev UAS | test UAS | test LAS |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
     for treebank in (
-        "ud_english_ewt", "conllx_danish_ddt", "conllx_spanish_cast3lb", "conll07_basque",
+        "conllx_danish_ddt", "conllx_spanish_cast3lb", "conll07_basque", "ud_english_ewt",
     ):  # fmt: skip
         for learner in ("loglinear", "mira"):
             runs = [
@@ -153,6 +153,7 @@ def calibration(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
     """Are the default learner's probabilities honest? UD English EWT, test."""
     splits = experiments.splits("ud_english_ewt")
     parser = arbora.Parser(threads=experiments.threads).fit(splits.train, splits.dev)
+    print(f"\n## UD English EWT, default settings\n\n```text\n{parser.evaluate(splits.test)}\n```")
     parsed = list(parser.parse(splits.test))
     probabilities = np.concatenate([sentence.arc_probabilities for sentence in parsed])
     right = np.concatenate(

@@ -44,9 +44,10 @@ void catch_up(double value, WeightState& state, double clock) {
 
 // The steps that passed without a gradient: each multiplied the weight by H / (H + rate decay).
 void catch_up(double& value, WeightState& state, const AdaGradStep& step, double until) {
+  if (value == 0.0) return;  // nothing to add or to shrink
   const double skipped = until - state.seen;
   state.seen = until;
-  if (value == 0.0 || skipped <= 0.0) return;
+  if (skipped <= 0.0) return;
   const double h = step.delta + std::sqrt(state.squares);
   const double shrinks = step.rate * step.decay;
   if (shrinks == 0.0) {
@@ -83,8 +84,10 @@ void adagrad_update(const AdaGradStep& step, Gradient& gradient, Weights weights
 }
 
 void additive_flush(double clock, Weights weights, int threads) {
-  for_all(weights, threads,
-          [&](double value, WeightState& state) { catch_up(value, state, clock); });
+  // Zeros add nothing and are left alone, so that what was never touched stays all zeros.
+  for_all(weights, threads, [&](double value, WeightState& state) {
+    if (value != 0.0) catch_up(value, state, clock);
+  });
 }
 
 void adagrad_flush(const AdaGradStep& step, Weights weights, int threads) {

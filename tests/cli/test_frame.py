@@ -112,7 +112,6 @@ def test_bytes_that_are_no_text(run, files):
             "x: No such file or directory.",
         ),
         (OSError(28, "No space left on device"), 2, "failed: No space left on device."),
-        (BrokenPipeError(32, "Broken pipe"), 2, "has stopped reading."),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), 2, "not UTF-8"),
         (MemoryError(), 2, "not enough memory."),
         (KeyboardInterrupt(), 130, "interrupted."),
@@ -180,8 +179,8 @@ def test_a_reader_that_leaves(extra):
             "stats", "gold.conllu", *extra, capture_output=False, stdout=pipe,
             stderr=subprocess.PIPE,
         )  # fmt: skip
-        assert done.returncode == 2
-        assert_one_sentence(done.stderr, "stopped reading")
+        assert done.returncode == 141  # as of a program that the closed pipe has ended
+        assert done.stderr == ""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ there")

@@ -12,10 +12,11 @@ from typer.core import TyperGroup
 
 from arbora.errors import ArboraError
 
-__all__ = ["FAILED", "INTERRUPTED", "CalmGroup"]
+__all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CalmGroup"]
 
 FAILED = 2
 INTERRUPTED = 130
+CLOSED_PIPE = 141  # what a shell reports of programs that a closed pipe ends
 
 
 class CalmGroup(TyperGroup):
@@ -28,6 +29,9 @@ class CalmGroup(TyperGroup):
         except KeyboardInterrupt:
             _say("interrupted.")
             raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:  # the reader has what it wanted, as in `| head`
+            _give_up_output()
+            raise typer.Exit(CLOSED_PIPE) from None
         except (ArboraError, OSError, UnicodeError, MemoryError) as error:
             _give_up_output()
             _say(_sentence(error))
@@ -39,8 +43,6 @@ def _sentence(error: Exception) -> str:
     match error:
         case ArboraError():
             text = str(error)
-        case BrokenPipeError():
-            text = "the program that reads the output has stopped reading"
         case OSError(filename=None):
             text = f"reading or writing failed: {error.strerror or error}"
         case OSError():

@@ -10,7 +10,7 @@ import typer
 
 from arbora.errors import ArgumentError, FileError
 
-__all__ = ["check_one_input", "check_writable", "report_skipped", "size_text"]
+__all__ = ["check_not_an_input", "check_one_input", "check_writable", "report_skipped", "size_text"]
 
 
 def check_one_input(*paths: str) -> None:
@@ -35,6 +35,14 @@ def check_writable(path: str) -> None:
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise FileError(f"{path} cannot be written: {why}.") from None
+
+
+def check_not_an_input(output: str, *inputs: str | None) -> None:
+    """Refuses to write over a file that the same command reads."""
+    written = Path(output)
+    for path in map(Path, filter(None, inputs)):
+        if written.exists() and path.exists() and written.samefile(path):
+            raise ArgumentError(f"{output} is read by this command: give the output another name.")
 
 
 def report_skipped(error: Exception) -> None:

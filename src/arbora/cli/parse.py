@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from arbora.cli.files import check_one_input, check_writable, report_skipped
+from arbora.cli.files import (
+    check_not_an_input,
+    check_one_input,
+    check_writable,
+    report_skipped,
+)
 from arbora.cli.progress import byte_progress
 from arbora.cli.shared import MODEL_VARIABLE, FormatOption, ModelFile, SkipBad, Threads
 from arbora.errors import ArgumentError
@@ -71,6 +76,7 @@ def parse(
     check_one_input(*paths)
     if output != "-":
         check_writable(output)
+        check_not_an_input(output, model)
     parser = load_model(model, threads)
     if not files and sys.stdin.isatty():
         raise ArgumentError("there is nothing to parse: name files, or pipe sentences in.")

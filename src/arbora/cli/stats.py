@@ -109,6 +109,12 @@ def stats(
             console.print(_sizes(kind))
     console.print()
     console.print(_shapes(found))
+    for bank in found:
+        if bank.total.missing_heads:
+            console.print(
+                f"{bank.name}: {bank.total.missing_heads} words have no head; arcs of their "
+                "sentences are not called non-projective or crossing."
+            )
 
 
 def _read(path: str, skip_bad: bool) -> Treebank:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arbora.cli.failures import INTERRUPTED
-from arbora.cli.files import check_one_input, check_writable, report_skipped, size_text
+from arbora.cli.files import (
+    check_not_an_input,
+    check_one_input,
+    check_writable,
+    report_skipped,
+    size_text,
+)
 from arbora.cli.output import figure, report_console, write_json
 from arbora.cli.progress import step_progress
 from arbora.cli.settings import take_settings
@@ -77,6 +83,7 @@ def train(
     check_one_input(train, dev or "", start or "")
     path = model or model_path(train)
     check_writable(path)
+    check_not_an_input(path, train, dev, word_clusters)
     if plot is not None:
         check_plot(plot)
     from arbora.parsers import Parser, load

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arbora.cli.files import check_one_input, check_writable, report_skipped, size_text
+from arbora.cli.files import (
+    check_not_an_input,
+    check_one_input,
+    check_writable,
+    report_skipped,
+    size_text,
+)
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.progress import Bar, step_progress
 from arbora.cli.settings import OPTIONS, take_settings
@@ -58,6 +64,7 @@ def tune(
     check_one_input(train, dev or "")
     if model is not None:
         check_writable(model)
+        check_not_an_input(model, train, dev, word_clusters)
     values = None if grid is None else _read_grid(grid)
     from arbora.parsers import tune as search
 
@@ -112,6 +119,8 @@ def _read_grid(items: list[str]) -> dict[str, list[Any]]:
             raise ArgumentError(f"a grid is NAME=V1,V2,... and not {item!r}.")
         if name not in kinds:
             raise ArgumentError(f"a parser has no option {name!r} to try values of.")
+        if name in grid:
+            raise ArgumentError(f"the grid has {name} twice: give all its values at once.")
         grid[name] = [_read_value(name, text.strip(), kinds[name]) for text in values.split(",")]
     return grid
 

@@ -27,7 +27,8 @@ class TreebankStats:
     A non-projective arc has a word strictly between its ends that its head does not dominate; arcs
     from the root are never counted. A crossing arc crosses at least one other, arcs from the root
     (left of the sentence) included. A sentence is non-projective if it has a non-projective arc and
-    multi-root if several words have head 0. Shares of arcs are shares of words.
+    multi-root if several words have head 0. Shares of arcs are shares of words. Of sentences with
+    missing heads no arc is called non-projective or crossing.
     """
 
     sentences: int = 0
@@ -121,9 +122,10 @@ def treebank_stats(
     shapes, lengths, missing = [], [], 0
     for sentence in source:
         heads = sentence.heads
-        shapes.append(_core.tree_shape(heads))
+        gaps = int((heads < 0).sum())
+        shapes.append(_core.tree_shape(heads) if not gaps else (0, 0, int((heads == 0).sum())))
         lengths.append(len(heads))
-        missing += int((heads < 0).sum())
+        missing += gaps
         labels.update(sentence.labels)
     nonprojective, crossing, roots = np.array(shapes, dtype=np.int64).reshape(-1, 3).T
     return _counted(
@@ -132,8 +134,12 @@ def treebank_stats(
 
 
 def _of_block(block: _core.Block) -> TreebankStats:
-    missing = int((block.heads < 0).sum())
-    return _counted(block.n_words, *block.tree_shapes(), missing, dict(block.column_names(_DEPREL)))
+    lengths = block.n_words
+    gaps = np.add.reduceat((block.heads < 0).astype(np.int64), np.cumsum(lengths) - lengths)
+    nonprojective, crossing, roots = block.tree_shapes()
+    nonprojective, crossing = (np.where(gaps == 0, x, 0) for x in (nonprojective, crossing))
+    labels = dict(block.column_names(_DEPREL))
+    return _counted(lengths, nonprojective, crossing, roots, int(gaps.sum()), labels)
 
 
 def _counted(

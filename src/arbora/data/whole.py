@@ -49,6 +49,10 @@ def block_from_bytes(text: bytes, format: Format) -> Block:  # noqa: A002  # as 
 
 def _of_sentences(sentences: Iterable[Sentence]) -> Block:
     texts, formats = [], set()
+    if not isinstance(sentences, Iterable):
+        raise ArgumentError(
+            f"sentences come from a path, an open file or a list, not from {sentences!r}."
+        )
     for sentence in sentences:
         if not isinstance(sentence, Sentence):
             raise ArgumentError(f"a treebank is made of Sentence, not {type(sentence).__name__}.")

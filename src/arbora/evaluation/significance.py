@@ -20,6 +20,9 @@ CONFIDENCE = 0.95
 CELLS = 1 << 21  # sentences drawn at a time by the bootstrap: bounds its memory to some 50 MB
 
 
+_MOST = 1_000_000  # permutations; more decide nothing and take gigabytes
+
+
 @dataclass(frozen=True)
 class Difference:
     """One score of two systems, in percent; `difference` is B minus A.
@@ -88,8 +91,8 @@ def compare(
 
     `permutations` is also the number of bootstrap samples. The same seed gives the same answer.
     """
-    if permutations < 1:
-        raise ArgumentError(f"permutations must be at least 1, not {permutations}")
+    if not 1 <= permutations <= _MOST:
+        raise ArgumentError(f"permutations is between 1 and {_MOST:,}, not {permutations}")
     three = align(gold, a, b, punctuation=punctuation)
     labels, _ = three.compared_labels()
     counted = three.counted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -94,7 +95,10 @@ class Checkpoint:
 
     @staticmethod
     def remove_beside(model_path: str | os.PathLike[str]) -> None:
-        _path_beside(model_path).unlink(missing_ok=True)
+        """Removes it, and what killed trainings left half-written."""
+        path = _path_beside(model_path)
+        for leftover in [path, *path.parent.glob(f".{glob.escape(path.name)}.*.tmp")]:
+            leftover.unlink(missing_ok=True)
 
 
 def _path_beside(model_path: str | os.PathLike[str]) -> Path:

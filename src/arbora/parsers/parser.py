@@ -59,6 +59,15 @@ class Parser:
         parser.settings, parser._model = model.settings, model
         return parser
 
+    def __repr__(self) -> str:
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.settings.to_dict().items()
+            if value != getattr(ParserSettings(), name)
+        ]
+        state = "untrained" if self._model is None else f"{len(self._model.labels)} labels"
+        return f"<Parser({', '.join(changed)}): {state}>"
+
     @property
     def model(self) -> Model:
         """What was learnt."""

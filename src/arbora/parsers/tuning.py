@@ -83,6 +83,9 @@ def tune(
     fixed = {name: options.pop(name) for name in tuple(options) if name in known}
     chosen: dict[str, Sequence[Any]]
     chosen = {**default_grid(ParserSettings(**fixed))} if grid is None else dict(grid)
+    for name in chosen:
+        if name in fixed and grid is not None:
+            raise ArgumentError(f"{name} is in the grid and fixed as well: choose one.")
     points = _points(chosen, fixed)
     reading = {name: options.pop(name) for name in _READING if name in options}
     train = _sentences(train, reading)
