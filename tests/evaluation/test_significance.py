@@ -132,7 +132,7 @@ def test_refusals(three):
     gold, a, b = three
     with pytest.raises(AlignmentError, match="system B ends after 5 sentences"):
         compare(gold, a, b[:5])
-    with pytest.raises(ArgumentError, match="at least 1"):
+    with pytest.raises(ArgumentError, match="between 1 and"):
         compare(gold, a, b, permutations=0)
     dots = [sentence(".", [0])]
     with pytest.raises(ArgumentError, match="leaves every word out"):
