@@ -149,9 +149,15 @@ def bench_threads(rng: np.random.Generator, rounds: int) -> None:
             }
             # Long turns: a second core that was idle takes a while to come up to speed.
             times = interleaved(candidates, rounds, at_least=0.2)
-            row.append(f"{ratio(times, '1', '2'):.2f}")
+            # Where others use the machine, a second core is not always there: the best times show
+            # what the program does, the medians what the machine gave.
+            best = times["1"].min() / times["2"].min()
+            row.append(f"{ratio(times, '1', '2'):.2f} / {best:.2f}")
         rows.append([*row, "1.8"])
-    table("two threads against one, 512 sentences", ["n", "spanning", "projective", "goal"], rows)
+    table(
+        "two threads against one, 512 sentences: median of rounds / of the best times",
+        ["n", "spanning", "projective", "goal"], rows,
+    )  # fmt: skip
 
 
 def main() -> None:
