@@ -3,8 +3,8 @@
     python benchmarks/bench_parser.py --treebank DIR     # a folder with train, dev and test files
 
 Parsing counts everything: reading the file, features, trees, labels, writing. One thread unless a
-line says otherwise; the candidates take turns. `ufal.udpipe` and `spacy` join in where they are
-installed; they are trained for one pass on part of the data, which does not change their speed.
+line says otherwise; the candidates take turns. `spacy`'s parser joins in where it is installed; it
+is trained on a few sentences, which does not change its speed, and gets its words as they are.
 """
 
 from __future__ import annotations
@@ -82,50 +82,6 @@ def arbora_parse(model: Path, test: Path, threads: int, output: Path) -> Parse:
     return parse
 
 
-def udpipe_parse(train: Path, test: Path, output: Path) -> Parse | None:
-    try:
-        from ufal import udpipe
-    except ImportError:
-        return None
-    sentences, words = [], 0
-    for sentence in arbora.read_conllu(train):
-        sentences.append(sentence.to_conllu())
-        words += len(sentence)
-        if words > 5000:
-            break
-    reader = udpipe.InputFormat.newConlluInputFormat()
-    reader.setText("".join(sentences))
-    data, error = udpipe.Sentences(), udpipe.ProcessingError()
-    one = udpipe.Sentence()
-    while reader.nextSentence(one, error):
-        data.push_back(one)
-        one = udpipe.Sentence()
-    options = (
-        "iterations=1;hidden_layer=200;batch_size=10;transition_system=projective;"
-        "embedding_upostag=20;embedding_feats=20;embedding_xpostag=0;embedding_form=50;"
-        "embedding_lemma=0;embedding_deprel=20"
-    )
-    bytes_of = udpipe.Trainer.train(
-        "morphodita_parsito", data, udpipe.Sentences(), udpipe.Trainer.NONE, udpipe.Trainer.NONE,
-        options, error,
-    )  # fmt: skip
-    if error.occurred() or not bytes_of:
-        return None
-    path = output.with_suffix(".udpipe")
-    path.write_bytes(bytes_of.encode("latin-1") if isinstance(bytes_of, str) else bytes_of)
-    model = udpipe.Model.load(str(path))
-    none, default = udpipe.Pipeline.NONE, udpipe.Pipeline.DEFAULT
-    pipeline = udpipe.Pipeline(model, "conllu", none, default, "conllu")
-    text = test.read_text(encoding="utf-8")
-    count = sum(len(sentence) for sentence in arbora.read_conllu(test))
-
-    def parse() -> int:
-        output.write_text(pipeline.process(text, error), encoding="utf-8")
-        return count
-
-    return parse
-
-
 def spacy_parse(train: Path, test: Path) -> Parse | None:
     try:
         import spacy
@@ -147,8 +103,6 @@ def spacy_parse(train: Path, test: Path) -> Parse | None:
 
     def parse() -> int:
         docs = [Doc(nlp.vocab, words=s.forms) for s in arbora.read_conllu(test)]
-        for _ in parser.pipe(nlp.get_pipe("parser").pipe([])):
-            pass
         for batch in range(0, len(docs), 256):
             for _ in parser.pipe(docs[batch : batch + 256]):
                 pass
@@ -165,7 +119,6 @@ def parsing(folder: Path, rounds: int) -> None:
         candidates: dict[str, Parse | None] = {
             "arbora": arbora_parse(model, test, 1, output),
             "arbora, two threads": arbora_parse(model, test, 2, output),
-            "ufal.udpipe": udpipe_parse(train, test, output),
             "spacy": spacy_parse(train, test),
         }
         times: dict[str, list[float]] = {name: [] for name, parse in candidates.items() if parse}
