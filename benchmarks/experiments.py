@@ -177,7 +177,12 @@ def _judge(
     return Result(
         100 * float(heads_right.mean()), 100 * float(both_right.mean()), best.uas, best.las,
         seconds, np.concatenate(sentence), heads_right, both_right,
-        card | {"temperature": parser.model.temperature, "best_pass": parser.history.best},
+        card
+        | {
+            "temperature": parser.model.temperature,
+            "best_pass": parser.history.best,
+            "decode_trees": parser.model.decode_trees,
+        },
     )  # fmt: skip
 
 
