@@ -34,6 +34,7 @@ from arbora.types import Root, TreeClass
 __all__ = ["Fit", "fit_model"]
 
 _HELD_OUT = 10  # the last of so many parts, if there is no dev
+_SLOW_PATIENCE = 20  # passes
 _TOO_FEW = 20  # sentences, to hold any out
 
 
@@ -101,12 +102,20 @@ def _learn(
         if checkpoint is not None:
             checkpoint.write(trainers, done, parameters)
 
-    limits = LoopSettings(model.settings.passes or 1, model.settings.patience, model.settings.seed)
+    limits = LoopSettings(
+        model.settings.passes or 1, _patience(model.settings), model.settings.seed
+    )
     best, history = run_loop(
         trainers, len(treebank), evaluate, limits, history=history, best=best,
         observer=fit.observer, after_pass=after_pass,
     )  # fmt: skip
     return _with_weights(model, best), history
+
+
+def _patience(settings: ParserSettings) -> int:
+    """Exponentiated gradient begins slowly, and the dev scores of its first passes say little."""
+    slow = settings.learner == "maxmargin" or settings.optimizer == "eg"
+    return max(settings.patience, _SLOW_PATIENCE) if slow else settings.patience
 
 
 def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: int) -> Model:
