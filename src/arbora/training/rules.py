@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from arbora.types import FloatArray
 __all__ = ["AdaGrad", "Additive", "Rule", "StochasticGradient"]
 
 
-class Rule:
+class Rule(ABC):
     """Weights of a linear model and how a step changes them; steps touch what they need to only."""
 
     def __init__(self, size: int, threads: int) -> None:
@@ -27,17 +28,17 @@ class Rule:
         """What the weights are to be multiplied by."""
         return 1.0
 
+    @abstractmethod
     def apply(self, gradient: Gradient, sentences: int) -> None:
         """One step down the gradient of a loss summed over so many sentences."""
-        raise NotImplementedError
 
+    @abstractmethod
     def average(self) -> FloatArray:
         """The mean of the weights over all steps so far."""
-        raise NotImplementedError
 
+    @abstractmethod
     def current(self) -> FloatArray:
         """The weights after the last step."""
-        raise NotImplementedError
 
     def start_from(self, weights: NDArray[Any]) -> None:
         """Begins at given weights instead of zero."""
