@@ -19,10 +19,6 @@ using HashedSentence = features::Sentence<std::uint64_t>;
 
 constexpr Index kRoles = 2;
 
-std::uint32_t slot_of(std::uint64_t key, int bits) {
-  return static_cast<std::uint32_t>(key >> static_cast<unsigned>(64 - bits));
-}
-
 // The slots of one arc's features. Most of the time of scoring is waiting for memory, so the slots
 // are asked for when they are known and added up while those of the next arc are on their way.
 template <class Weight>

@@ -24,7 +24,7 @@ struct Record {
   }
   template <class... Atoms>
   void weighted(float value, const Template& name, const Atoms&... atoms) {
-    const std::uint64_t slot = key_of(name, atoms...) >> static_cast<unsigned>(64 - bits);
+    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
     for (const unsigned twin : {features::kAnyVariant, variant}) {
       const double weight = static_cast<double>(weights[slot ^ twin]);
       entries.push_back(

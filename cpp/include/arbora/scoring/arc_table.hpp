@@ -15,6 +15,11 @@
 
 namespace arbora::scoring {
 
+// Where a feature's weight is, in a table of 2^bits.
+inline std::uint32_t slot_of(std::uint64_t key, int bits) {
+  return static_cast<std::uint32_t>(key >> static_cast<unsigned>(64 - bits));
+}
+
 // The table lies at the beginning of the weights and has 2^bits slots.
 struct ArcTable {
   features::FeatureSet features;
