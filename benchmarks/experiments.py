@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import arbora
 from arbora.data import Sentence
 from arbora.evaluation.rules import rule_for
+from arbora.inference.decoding import greedy_heads
 
 # Raised when features or learners change, so that results of older code are not used again.
 GENERATION = 1
@@ -102,16 +103,32 @@ class Experiments:
         return self._splits[name]
 
     def run(
-        self, treebank: str, decoders: tuple[str, ...] = ("",), **options: Any
+        self,
+        treebank: str,
+        decoders: tuple[str, ...] = ("",),
+        *,
+        dev_words: int | None = None,
+        known_heads: float = 1.0,
+        **options: Any,
     ) -> dict[str, Result]:
-        """One result per decoder: "" is the model's own, "mbr" or "map projective" others."""
-        key = json.dumps([GENERATION, treebank, sorted(options.items())], default=str)
+        """One result per decoder: "" is the model's own, "mbr" or "map projective" others.
+
+        With `dev_words`, the last sentences of train with about so many words are the dev set; with
+        `known_heads`, only that share of the heads in train is given.
+        """
+        data = {"dev_words": dev_words, "known_heads": known_heads}
+        changed = {name: value for name, value in data.items() if value not in (None, 1.0)}
+        key = json.dumps([GENERATION, treebank, sorted((options | changed).items())], default=str)
         stem = hashlib.sha256(key.encode()).hexdigest()[:20]
         found = {name: self._read(f"{stem}-{name or 'own'}") for name in decoders}
         if all(result is not None for result in found.values()):
             return {name: result for name, result in found.items() if result is not None}
-        print(f"# {treebank} {options}", flush=True)
+        print(f"# {treebank} {options | changed}", flush=True)
         splits = self.splits(treebank)
+        if dev_words is not None:
+            splits = _with_dev(splits, dev_words)
+        if known_heads < 1.0:
+            splits = _with_gaps(splits, known_heads, seed=options.get("seed", 0))
         started = time.perf_counter()
         parser = arbora.Parser(threads=self.threads, **options)
         parser.fit(splits.train, splits.dev)
@@ -146,6 +163,23 @@ class Experiments:
         )  # fmt: skip
 
 
+def _with_dev(splits: Splits, words: int) -> Splits:
+    """The last sentences of train, about so many words, as dev."""
+    lengths = np.cumsum([len(sentence) for sentence in reversed(splits.train)])
+    count = int(np.argmin(np.abs(lengths - words))) + 1
+    return Splits(splits.train[:-count], splits.train[-count:], splits.test)
+
+
+def _with_gaps(splits: Splits, known: float, seed: int) -> Splits:
+    """Every head of train is kept with the given probability."""
+    rng = np.random.default_rng(seed)
+    train = [
+        sentence.with_tree(np.where(rng.random(len(sentence)) < known, sentence.heads, -1))
+        for sentence in splits.train
+    ]
+    return Splits(train, splits.dev, splits.test)
+
+
 def _decoder_options(name: str) -> dict[str, str]:
     words = name.split()
     options = {}
@@ -157,7 +191,14 @@ def _decoder_options(name: str) -> dict[str, str]:
 def _judge(
     parser: arbora.Parser, gold: list[Sentence], how: dict[str, str], seconds: float
 ) -> Result:
-    parsed = parser.parse(gold, probabilities=False, **how)
+    if how.get("decode") == "greedy-posterior":
+        marginals = (parser.distribution(sentence).marginals for sentence in gold)
+        parsed = [
+            sentence.with_tree(greedy_heads(table)[0])
+            for sentence, table in zip(gold, marginals, strict=True)
+        ]
+    else:
+        parsed = list(parser.parse(gold, probabilities=False, **how))
     rule = rule_for(None, gold[0].format)
     sentence, heads, both = [], [], []
     for i, (right, found) in enumerate(zip(gold, parsed, strict=True)):
