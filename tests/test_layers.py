@@ -20,7 +20,9 @@ LAYERS = [
     {"inference", "scoring"},
     {"features"},
     {"data"},
-    {"types", "errors"},
+    {"parts"},
+    {"arrays", "types"},
+    {"errors"},
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
 

@@ -7,6 +7,7 @@ void bind_data(nb::module_& module);
 void bind_features(nb::module_& module);
 void bind_inference(nb::module_& module);
 void bind_learning(nb::module_& module);
+void bind_parts(nb::module_& module);
 void bind_scoring(nb::module_& module);
 
 NB_MODULE(_core, module) {
@@ -14,6 +15,8 @@ NB_MODULE(_core, module) {
   module.doc() = "Compiled kernels; not part of the public interface.";
   nb::module_ data = module.def_submodule("data", "Sentences of CoNLL-U and CoNLL-X files.");
   bind_data(data);
+  nb::module_ parts = module.def_submodule("parts", "Parts of second order.");
+  bind_parts(parts);
   nb::module_ inference = module.def_submodule("inference", "Sums, best trees, samples.");
   bind_inference(inference);
   nb::module_ features = module.def_submodule("features", "Sentences as the templates see them.");

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from arbora.inference import Mixture, ProjectiveTrees, SpanningTrees, TreeBatch
     from arbora.parsers import ParsedSentence, Parser, load
+    from arbora.parts import Parts
     from arbora.types import Samples, Tree
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "NoTreeError",
     "ParsedSentence",
     "Parser",
+    "Parts",
     "ProjectiveTrees",
     "Samples",
     "ScoreError",
@@ -78,6 +80,7 @@ _HOMES = {
     "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
     "arbora.inference": "Mixture ProjectiveTrees SpanningTrees TreeBatch",
     "arbora.parsers": "ParsedSentence Parser load",
+    "arbora.parts": "Parts",
     "arbora.types": "Samples Tree",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from arbora.arrays import as_array, as_real
 from arbora.errors import ArgumentError, ShapeError
 from arbora.types import FloatArray
 
@@ -24,25 +25,6 @@ __all__ = [
 
 
 LARGEST_VALUE = 1e100  # squares of it, and sums of those, are still numbers
-
-
-def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
-    """An array over the caller's data: NumPy, the buffer protocol, DLPack, or nested lists."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise ShapeError(f"{what} must not be a masked array: fill it, with -inf to forbid an arc")
-    try:
-        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-            return np.from_dlpack(values)  # type: ignore[arg-type]  # it has __dlpack__
-        return np.asarray(values)
-    except Exception as error:  # whatever another framework raises, the caller needs one sentence
-        raise ShapeError(f"{what} cannot be read as an array: {error}") from error
-
-
-def as_real(values: ArrayLike, what: str) -> NDArray[Any]:
-    array = as_array(values, what)
-    if array.dtype.kind not in "fiub":
-        raise ShapeError(f"{what} must be real numbers, not {array.dtype}")
-    return array
 
 
 def as_scores(scores: ArrayLike, what: str = "scores") -> NDArray[Any]:

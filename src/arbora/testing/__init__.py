@@ -15,9 +15,18 @@ from arbora.testing.determinants import (
 from arbora.testing.enumeration import EnumeratedTrees, count_trees, enumerate_trees
 from arbora.testing.finite_difference import finite_difference
 from arbora.testing.precise import precise_projective, precise_spanning
+from arbora.testing.slow_parts import (
+    all_part_rows,
+    best_tree_slowly,
+    part_rows_of_tree,
+    random_parts,
+    score_parts_slowly,
+)
 
 __all__ = [
     "EnumeratedTrees",
+    "all_part_rows",
+    "best_tree_slowly",
     "check_distribution",
     "count_trees",
     "enumerate_trees",
@@ -27,6 +36,9 @@ __all__ = [
     "lu_marginals",
     "lu_vjp",
     "minors_log_partition",
+    "part_rows_of_tree",
     "precise_projective",
     "precise_spanning",
+    "random_parts",
+    "score_parts_slowly",
 ]

@@ -1,0 +1,304 @@
+"""Scores of second order: arcs, and parts of a few arcs that are scored together.
+
+`Parts` is one sentence as a person writes it: index arrays and scores. `PackedParts` is many
+sentences as the kernels want them: for every kind one flat array, in which the parts of a head form
+small dense tables (`cpp/include/arbora/tree/part_index.hpp`). Scoring makes the one or the other,
+inference takes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arbora._core import parts as kernels
+from arbora.arrays import as_array, as_real
+from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError
+from arbora.types import FloatArray, IntArray
+
+__all__ = ["PackedParts", "PartKind", "PartList", "Parts"]
+
+PartKind = Literal["consecutive_siblings", "siblings", "grandparents", "grandsiblings"]
+KINDS: tuple[PartKind, ...] = get_args(PartKind)  # a kind's place here is its number in the core
+
+_COLUMNS: dict[PartKind, tuple[str, ...]] = {
+    "consecutive_siblings": ("head", "side", "previous", "next"),
+    "siblings": ("head", "modifier", "modifier"),
+    "grandparents": ("grandparent", "head", "modifier"),
+    "grandsiblings": ("grandparent", "head", "side", "previous", "next"),
+}
+_RULES: dict[PartKind, str] = {
+    "consecutive_siblings": "side is 0 (left) or 1 (right), previous is nearer to the head than "
+    "next, and -1 is START as previous and END as next",
+    "siblings": "the smaller modifier comes first",
+    "grandparents": "the grandparent of the root symbol is -1",
+    "grandsiblings": "side is 0 (left) or 1 (right), previous is nearer to the head than next, "
+    "and -1 is START, END and the root's grandparent",
+}
+
+
+class PartList(NamedTuple):
+    """Parts of one kind: a row of numbers and a score for each."""
+
+    rows: NDArray[np.int64]
+    scores: FloatArray
+
+
+class Parts:
+    """Scores of a sentence's arcs and of parts of two or three arcs.
+
+    `arcs[h, m]`, shape (n+1, n+1), is as everywhere: -inf forbids an arc. Each kind of parts is a
+    pair of an integer index array (k, columns) and scores (k,); parts that are not listed score 0.
+    Columns:
+
+    - consecutive_siblings: (head, side, previous, next), modifiers that follow each other outwards
+      from the head; side 0 is left, 1 right; -1 is START as previous and END as next.
+    - siblings: (head, modifier, modifier), any two modifiers of a head, the smaller first.
+    - grandparents: (grandparent, head, modifier).
+    - grandsiblings: (grandparent, head, side, previous, next).
+
+    The grandparent of the root is -1. A tree scores its arcs plus the parts that it has.
+    """
+
+    def __init__(
+        self,
+        arcs: ArrayLike,
+        consecutive_siblings: tuple[ArrayLike, ArrayLike] | None = None,
+        siblings: tuple[ArrayLike, ArrayLike] | None = None,
+        grandparents: tuple[ArrayLike, ArrayLike] | None = None,
+        grandsiblings: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> None:
+        self.arcs = _checked_arcs(arcs)
+        given = (consecutive_siblings, siblings, grandparents, grandsiblings)
+        self._lists: dict[PartKind, PartList] = {
+            kind: _checked_list(kind, pair)
+            for kind, pair in zip(KINDS, given, strict=True)
+            if pair is not None
+        }
+        self._index = _part_batch(self.arcs.reshape(-1), [self.n_words], self.kinds, 1)
+        self._numbers = {kind: self._checked_numbers(kind) for kind in self._lists}
+
+    @property
+    def n_words(self) -> int:
+        return len(self.arcs) - 1
+
+    @property
+    def kinds(self) -> tuple[PartKind, ...]:
+        """The kinds of parts that were given."""
+        return tuple(self._lists)
+
+    @property
+    def consecutive_siblings(self) -> PartList | None:
+        return self._lists.get("consecutive_siblings")
+
+    @property
+    def siblings(self) -> PartList | None:
+        return self._lists.get("siblings")
+
+    @property
+    def grandparents(self) -> PartList | None:
+        return self._lists.get("grandparents")
+
+    @property
+    def grandsiblings(self) -> PartList | None:
+        return self._lists.get("grandsiblings")
+
+    def score(self, heads: ArrayLike) -> float:
+        """The score of a tree; -inf if it has a forbidden arc."""
+        array = np.asarray(heads, dtype=np.int32)
+        if array.shape != (self.n_words,) or ((array < 0) | (array > self.n_words)).any():
+            raise ShapeError(f"heads must be {self.n_words} numbers from 0 to {self.n_words}.")
+        total = float(self.arcs[array, np.arange(1, self.n_words + 1)].sum())
+        if np.isneginf(total):
+            return total
+        packed = self.packed()
+        for kind in self.kinds:
+            used = self._index.of_tree(KINDS.index(kind), 0, array)
+            total += float(packed.values(kind)[used].sum())
+        return total
+
+    def packed(self) -> PackedParts:
+        """The same as the kernels want it: tables with 0 for parts that were not given."""
+        tables = {}
+        for kind, (_, scores) in self._lists.items():
+            table = np.zeros(self._index.first(KINDS.index(kind), 1))
+            table[self._numbers[kind]] = scores
+            tables[kind] = table
+        flat = self.arcs.reshape(-1)
+        return PackedParts(self._index, np.array([self.n_words]), flat, tables)
+
+    def listed(self, kind: PartKind, values: FloatArray) -> FloatArray:
+        """Numbers of a table of this sentence in the order in which the parts were given."""
+        return values[self._numbers[kind]]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{len(given.scores)} {kind}" for kind, given in self._lists.items())
+        return f"Parts({self.n_words} words{', ' + counts if counts else ''})"
+
+    def _checked_numbers(self, kind: PartKind) -> NDArray[np.int64]:
+        index = self._lists[kind].rows
+        numbers = self._index.numbers(KINDS.index(kind), 0, index.reshape(-1))
+        bad = np.flatnonzero(numbers < 0)
+        if len(bad):
+            row = index[bad[0]]
+            why = {
+                -1: f"a number is out of range: words are 1 to {self.n_words}, 0 is the root; "
+                + _RULES[kind],
+                -2: "it has an arc that is forbidden (-inf in arcs): leave the part out",
+                -3: "its numbers are in the wrong order: " + _RULES[kind],
+            }[int(numbers[bad[0]])]
+            raise ArgumentError(f"{kind}[{bad[0]}] is {_shown(kind, row)}, but {why}.")
+        ordered = np.argsort(numbers, kind="stable")
+        again = np.flatnonzero(np.diff(numbers[ordered]) == 0)
+        if len(again):
+            first, second = sorted(ordered[again[0] : again[0] + 2].tolist())
+            raise ArgumentError(
+                f"{kind}[{second}] is {_shown(kind, index[second])}, the same part as "
+                f"{kind}[{first}]: give each part once."
+            )
+        return numbers
+
+
+@dataclass(frozen=True)
+class PackedParts:
+    """Arc scores of many sentences and a flat array for every kind of parts."""
+
+    index: kernels.PartBatch
+    n_words: NDArray[np.int64]
+    arcs: FloatArray
+    tables: dict[PartKind, FloatArray]
+    threads: int = 1
+
+    @classmethod
+    def over(
+        cls,
+        arcs: FloatArray,
+        n_words: NDArray[np.int64],
+        kinds: Sequence[PartKind],
+        threads: int = 1,
+    ) -> PackedParts:
+        """All parts of the given kinds over the allowed arcs, with scores of zero."""
+        index = _part_batch(arcs, n_words, kinds, threads)
+        tables = {kind: np.zeros(index.first(KINDS.index(kind), len(n_words))) for kind in kinds}
+        return cls(index, np.asarray(n_words, dtype=np.int64), arcs, tables, threads)
+
+    @classmethod
+    def joined(cls, sentences: Sequence[Parts], threads: int = 1) -> PackedParts:
+        """Many sentences, each with all kinds of parts that any of them has."""
+        kinds = [kind for kind in KINDS if any(kind in parts.kinds for parts in sentences)]
+        arcs = np.concatenate([parts.arcs.reshape(-1) for parts in sentences])
+        n_words = np.array([parts.n_words for parts in sentences])
+        whole = cls.over(arcs, n_words, kinds, threads)
+        for i, parts in enumerate(sentences):
+            packed = parts.packed()
+            for kind in parts.kinds:
+                whole.piece(kind, i)[:] = packed.tables[kind]
+        return whole
+
+    def __len__(self) -> int:
+        return len(self.n_words)
+
+    @property
+    def kinds(self) -> tuple[PartKind, ...]:
+        return tuple(self.tables)
+
+    def values(self, kind: PartKind) -> FloatArray:
+        """The table of a kind; empty if the model does not have it."""
+        return self.tables.get(kind, _NOTHING)
+
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Arcs and the tables of all kinds, as the kernels take them."""
+        one, two, three, four = (self.values(kind) for kind in KINDS)
+        return self.arcs, one, two, three, four
+
+    def bounds(self, kind: PartKind, i: int) -> slice:
+        """Where sentence i is in the table of a kind."""
+        number = KINDS.index(kind)
+        return slice(self.index.first(number, i), self.index.first(number, i + 1))
+
+    def piece(self, kind: PartKind, i: int) -> FloatArray:
+        return self.tables[kind][self.bounds(kind, i)]
+
+    def with_scores(self, arcs: FloatArray, tables: dict[PartKind, FloatArray]) -> PackedParts:
+        """The same parts with other scores; arcs that were forbidden stay so."""
+        return replace(self, arcs=arcs, tables=tables)
+
+    def columns(self, kind: PartKind, i: int) -> NDArray[np.int64]:
+        """The parts of sentence i as rows of an index array, in the order of the table."""
+        listed = self.index.listed(KINDS.index(kind), i)
+        return listed.reshape(-1, len(_COLUMNS[kind]))
+
+    def of_tree(self, kind: PartKind, i: int, heads: IntArray) -> NDArray[np.int64]:
+        """The places in sentence i's piece of the parts that a tree has."""
+        return self.index.of_tree(KINDS.index(kind), i, heads)
+
+
+_NOTHING: FloatArray = np.empty(0)
+
+
+def _part_batch(
+    arcs: FloatArray, n_words: Sequence[int] | NDArray[np.int64], kinds: Sequence[PartKind],
+    threads: int,
+) -> kernels.PartBatch:  # fmt: skip
+    kept = (arcs > -np.inf).view(np.uint8)
+    one, two, three, four = (kind in kinds for kind in KINDS)
+    counts = np.asarray(n_words, dtype=np.int64)
+    return kernels.part_batch(kept, counts, one, two, three, four, threads)
+
+
+def _checked_arcs(arcs: ArrayLike) -> FloatArray:
+    array = as_real(arcs, "arcs")
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
+        raise ShapeError(f"arcs must have shape (n+1, n+1) with at least one word: {array.shape}.")
+    scores = np.array(array, dtype=np.float64)
+    scores[:, 0] = -np.inf
+    np.fill_diagonal(scores, -np.inf)
+    bad = np.argwhere(np.isnan(scores) | np.isposinf(scores))
+    if len(bad):
+        h, m = bad[0].tolist()
+        raise ScoreError(f"arcs[{h}, {m}] is {scores[h, m]}: scores are numbers, or -inf.")
+    problem, word = kernels.problem(scores.reshape(-1), len(scores) - 1)
+    if problem:
+        why = "has no possible head" if problem == 1 else "cannot be reached from the root"
+        raise NoTreeError(f"there is no tree: word {word} {why} over the allowed arcs.", word)
+    scores.setflags(write=False)
+    return scores
+
+
+def _checked_list(kind: PartKind, pair: tuple[ArrayLike, ArrayLike]) -> PartList:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise ArgumentError(f"{kind} is a pair of an index array and a score array.")
+    index, scores = as_array(pair[0], f"{kind} index"), as_real(pair[1], f"{kind} scores")
+    width = len(_COLUMNS[kind])
+    if index.size == 0:
+        index = np.zeros((0, width), dtype=np.int64)
+    if index.dtype.kind not in "iu" or index.ndim != 2 or index.shape[1] != width:
+        columns = ", ".join(_COLUMNS[kind])
+        raise ShapeError(
+            f"the index of {kind} must be whole numbers of shape (k, {width}), columns "
+            f"({columns}), not {index.dtype} of shape {index.shape}."
+        )
+    if scores.shape != (len(index),):
+        raise ShapeError(
+            f"{kind} has {len(index)} parts and scores of shape {scores.shape}: one each."
+        )
+    values = np.array(scores, dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise ScoreError(
+            f"the score of {kind}[{bad[0]}] is {values[bad[0]]}: parts score finite numbers; "
+            "forbid arcs, not parts."
+        )
+    answer = PartList(np.array(index, dtype=np.int64), values)
+    for array in answer:
+        array.setflags(write=False)
+    return answer
+
+
+def _shown(kind: PartKind, row: NDArray[np.int64]) -> str:
+    pairs = zip(_COLUMNS[kind], row.tolist(), strict=True)
+    return "(" + ", ".join(f"{name} {value}" for name, value in pairs) + ")"
