@@ -3,6 +3,7 @@
 
 namespace nb = nanobind;
 
+void bind_automata(nb::module_& module);
 void bind_data(nb::module_& module);
 void bind_features(nb::module_& module);
 void bind_inference(nb::module_& module);
@@ -19,6 +20,7 @@ NB_MODULE(_core, module) {
   bind_parts(parts);
   nb::module_ inference = module.def_submodule("inference", "Sums, best trees, samples.");
   bind_inference(inference);
+  bind_automata(inference);
   nb::module_ features = module.def_submodule("features", "Sentences as the templates see them.");
   bind_features(features);
   nb::module_ scoring = module.def_submodule("scoring", "Linear scores and their gradients.");

@@ -30,7 +30,8 @@ bool walk_side(const PartIndex& parts, const std::int32_t* heads, Index head, in
 
 bool all_kept(const PartIndex& parts, const std::int32_t* heads) {
   for (Index m = 1; m <= parts.n_words(); ++m) {
-    if (parts.place(heads[m - 1], m) < 0) return false;
+    const std::int32_t h = heads[m - 1];
+    if (h < 0 || h > parts.n_words() || h == m || parts.place(h, m) < 0) return false;
   }
   return true;
 }

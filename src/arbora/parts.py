@@ -227,6 +227,11 @@ class PackedParts:
         """The same parts with other scores; arcs that were forbidden stay so."""
         return replace(self, arcs=arcs, tables=tables)
 
+    def zeros(self) -> PackedParts:
+        """The same parts with numbers of zero, to add to: for gradients and counts."""
+        tables = {kind: np.zeros(len(values)) for kind, values in self.tables.items()}
+        return replace(self, arcs=np.zeros(len(self.arcs)), tables=tables)
+
     def columns(self, kind: PartKind, i: int) -> NDArray[np.int64]:
         """The parts of sentence i as rows of an index array, in the order of the table."""
         listed = self.index.listed(KINDS.index(kind), i)

@@ -1,0 +1,65 @@
+// Second-order decoding by head automata. No arithmetic here.
+#include <nanobind/nanobind.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "arbora/inference/head_automata.hpp"
+#include "arrays.hpp"
+#include "part_arrays.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using arbora::PartBatch;
+using arbora::border::InOut;
+using arbora::border::Input;
+using arbora::border::part_scores;
+using arbora::border::part_values;
+using Floats = Input<double>;
+using FloatAnswer = InOut<double>;
+
+void best_walks(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
+                Floats grandparents, Floats grandsiblings, FloatAnswer d_arcs,
+                FloatAnswer d_consecutive, FloatAnswer d_siblings, FloatAnswer d_grandparents,
+                FloatAnswer d_grandsiblings, FloatAnswer values, int threads) {
+  const auto scores = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+  const auto answer =
+      part_values(parts, d_arcs, d_consecutive, d_siblings, d_grandparents, d_grandsiblings);
+  arbora::border::check_count(values.size(), parts.size(), "values");
+  nb::gil_scoped_release release;
+  arbora::batch_best_walks(parts, scores, answer, values.data(), threads);
+}
+
+void tree_parts(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
+                Floats grandparents, Floats grandsiblings, FloatAnswer d_arcs,
+                FloatAnswer d_consecutive, FloatAnswer d_siblings, FloatAnswer d_grandparents,
+                FloatAnswer d_grandsiblings, FloatAnswer values, int threads,
+                Input<std::int32_t> heads, double amount) {
+  const auto scores = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+  const auto answer =
+      part_values(parts, d_arcs, d_consecutive, d_siblings, d_grandparents, d_grandsiblings);
+  arbora::border::check_count(values.size(), parts.size(), "values");
+  arbora::border::check_count(heads.size(), parts.place(parts.size()).words, "heads");
+  nb::gil_scoped_release release;
+  arbora::batch_tree_parts(parts, scores, heads.data(), amount, answer, values.data(), threads);
+}
+
+}  // namespace
+
+void bind_automata(nb::module_& module) {
+  module.def("best_walks", &best_walks, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
+             "grandparents"_a, "grandsiblings"_a, "d_arcs"_a.noconvert(),
+             "d_consecutive"_a.noconvert(), "d_siblings"_a.noconvert(),
+             "d_grandparents"_a.noconvert(), "d_grandsiblings"_a.noconvert(),
+             "values"_a.noconvert(), "threads"_a,
+             "Adds 1 to every part of the best walks of all heads; values are their scores.");
+  module.def("tree_parts", &tree_parts, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
+             "grandparents"_a, "grandsiblings"_a, "d_arcs"_a.noconvert(),
+             "d_consecutive"_a.noconvert(), "d_siblings"_a.noconvert(),
+             "d_grandparents"_a.noconvert(), "d_grandsiblings"_a.noconvert(),
+             "values"_a.noconvert(), "threads"_a, "heads"_a, "amount"_a,
+             "Adds an amount to every part of the given trees; values are the trees' scores.");
+}

@@ -1,0 +1,66 @@
+// Head automata: the best modifiers of one head by themselves, whatever other heads want (Koo et
+// al. 2010, sections 3 and 5).
+//
+// A head's automaton walks outwards on either side, from START over the chosen modifiers to END,
+// and scores every step; with grandparents it also chooses the head's own head, which changes the
+// scores of the steps. One head's best walk takes O(k^2) for k possible modifiers and each possible
+// grandparent.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "arbora/tree/part_index.hpp"
+
+namespace arbora {
+
+// The scores of all steps of all automata of a sentence, arcs left out: for every link (or head,
+// without grandparents) and side a table of pairs (previous, next) as in PartIndex. A step over the
+// grandparent itself would close a cycle and is forbidden.
+class StepTables {
+ public:
+  StepTables(const PartIndex& parts, const PartScores& scores);
+
+  const PartIndex& parts() const { return *parts_; }
+  bool grand() const { return grand_; }
+  // The links that an automaton chooses from: one without grandparents.
+  Index choices(Index head) const { return grand_ ? parts_->links_of(head) : 1; }
+  const double* side(Index head, Index choice, int side) const {
+    const Index first =
+        grand_ ? parts_->grandsiblings_at(parts_->first_link(head) + choice, side, head)
+               : parts_->consecutive_at(head, side);
+    return steps_.data() + first;
+  }
+
+ private:
+  const PartIndex* parts_;
+  bool grand_;
+  std::vector<double> steps_;
+};
+
+// What an automaton chose.
+struct Walk {
+  double value = kForbidden;
+  Index choice = -1;                 // of the head's links; 0 without grandparents
+  std::vector<std::uint8_t> chosen;  // for each modifier, the left ones outwards, then the right
+};
+
+// The best walk of a head. `arcs` holds the score of taking each modifier (the left ones outwards,
+// then the right), `links` that of each possible grandparent, or is null. Of equally good walks the
+// one with nearer previous siblings and the leftmost grandparent is taken. `walk` is overwritten;
+// its value is -inf if every walk is forbidden.
+void best_walk(const StepTables& steps, Index head, const double* arcs, const double* links,
+               Walk& walk);
+
+// For many sentences: adds 1 to every part that the best walks of all heads have, on their own
+// (Z-inference, section 6). values[i] is the sum of the walks' values.
+void batch_best_walks(const PartBatch& parts, const PartScores& scores,
+                      const PartValues<double>& indicators, double* values, int threads);
+
+// Adds `amount` to every part that the given trees have; values[i] is the tree's score, -inf if one
+// of its arcs is not kept.
+void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const std::int32_t* heads,
+                      double amount, const PartValues<double>& indicators, double* values,
+                      int threads);
+
+}  // namespace arbora

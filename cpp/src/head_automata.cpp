@@ -1,0 +1,244 @@
+#include "arbora/inference/head_automata.hpp"
+
+#include <algorithm>
+
+#include "arbora/base/parallel.hpp"
+
+namespace arbora {
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+Index pairs_of_head(const PartIndex& parts, Index head) {
+  return sibling_pairs(static_cast<Index>(parts.modifiers(head, 0).size())) +
+         sibling_pairs(static_cast<Index>(parts.modifiers(head, 1).size()));
+}
+
+// Adds to the pairs of one side what depends on the grandparent and the next modifier alone, and
+// forbids the grandparent as a modifier.
+void add_grandparent(std::span<const std::int32_t> modifiers, std::int32_t grandparent,
+                     const double* of_modifiers, double* pairs) {
+  const auto k = static_cast<Index>(modifiers.size());
+  for (Index next = 0; next < k; ++next) {
+    const bool cycle = modifiers[at(next)] == grandparent;
+    const double extra = cycle ? kForbidden : of_modifiers == nullptr ? 0.0 : of_modifiers[next];
+    double* row = pairs + sibling_pair(0, next);
+    for (Index previous = 0; previous <= next; ++previous) row[previous] += extra;
+  }
+}
+
+// The best way through one side. `best` and `from` have room for k + 1 numbers; from[j] is the
+// step before modifier j, from[k] that before END.
+double best_side(const double* pairs, Index k, const double* arcs, double* best,
+                 std::int32_t* from) {
+  best[0] = 0.0;
+  for (Index next = 0; next <= k; ++next) {
+    const double* row = pairs + sibling_pair(0, next);
+    double top = best[0] + row[0];
+    Index which = 0;
+    for (Index previous = 1; previous <= next; ++previous) {
+      const double value = best[previous] + row[previous];
+      if (value >= top) {  // of equals the nearest
+        top = value;
+        which = previous;
+      }
+    }
+    from[next] = static_cast<std::int32_t>(which);
+    if (next == k) return top;
+    best[next + 1] = top + arcs[next];
+  }
+  return kForbidden;  // not reached
+}
+
+struct Scratch {
+  std::vector<double> best;
+  std::vector<std::int32_t> from, kept;
+};
+
+void trace(const std::int32_t* from, Index k, std::uint8_t* chosen) {
+  for (Index j = from[k]; j > 0; j = from[j - 1]) chosen[j - 1] = 1;
+}
+
+void best_walk_with(const StepTables& steps, Index head, const double* arcs, const double* links,
+                    Scratch& scratch, Walk& walk) {
+  const PartIndex& parts = steps.parts();
+  const auto left = static_cast<Index>(parts.modifiers(head, 0).size());
+  const auto right = static_cast<Index>(parts.modifiers(head, 1).size());
+  scratch.best.resize(at(std::max(left, right) + 1));
+  scratch.from.resize(at(left + right + 2));
+  scratch.kept.resize(at(left + right + 2));
+  walk.value = kForbidden;
+  walk.choice = -1;
+  for (Index choice = 0; choice < steps.choices(head); ++choice) {
+    double value = links == nullptr ? 0.0 : links[choice];
+    value += best_side(steps.side(head, choice, 0), left, arcs, scratch.best.data(),
+                       scratch.from.data());
+    value += best_side(steps.side(head, choice, 1), right, arcs + left, scratch.best.data(),
+                       scratch.from.data() + left + 1);
+    if (value > walk.value) {
+      walk.value = value;
+      walk.choice = choice;
+      std::swap(scratch.from, scratch.kept);
+    }
+  }
+  walk.chosen.assign(at(left + right), 0);
+  if (walk.choice < 0) return;
+  trace(scratch.kept.data(), left, walk.chosen.data());
+  trace(scratch.kept.data() + left + 1, right, walk.chosen.data() + left);
+}
+
+// Adds to all parts of one head's walk.
+class WalkParts {
+ public:
+  WalkParts(const PartIndex& parts, const PartValues<double>& indicators, double amount)
+      : parts_(parts), out_(indicators), amount_(amount) {}
+
+  // `link` is -1 without grandparents.
+  void add(Index head, Index link, const std::uint8_t* chosen) const {
+    Index first = 0;
+    const Index side_length = parts_.n_words() + 1;
+    for (const int side : {0, 1}) {
+      const auto modifiers = parts_.modifiers(head, side);
+      const auto k = static_cast<Index>(modifiers.size());
+      Index previous = 0;
+      for (Index next = 0; next <= k; ++next) {
+        if (next < k && chosen[first + next] == 0) continue;
+        step(head, side, link, sibling_pair(previous, next));
+        if (next == k) break;
+        out_.arcs[head * side_length + modifiers[at(next)]] += amount_;
+        if (out_.grandparents != nullptr && link >= 0) {
+          out_.grandparents[parts_.grandparents_at(link) + first + next] += amount_;
+        }
+        previous = next + 1;
+      }
+      first += k;
+    }
+  }
+
+ private:
+  void step(Index head, int side, Index link, Index pair) const {
+    if (out_.consecutive != nullptr) {
+      out_.consecutive[parts_.consecutive_at(head, side) + pair] += amount_;
+    }
+    if (out_.grandsiblings != nullptr && link >= 0) {
+      out_.grandsiblings[parts_.grandsiblings_at(link, side, head) + pair] += amount_;
+    }
+  }
+
+  const PartIndex& parts_;
+  const PartValues<double>& out_;
+  double amount_;
+};
+
+// The arc scores of a head's modifiers, the left ones outwards, then the right.
+void arcs_of_head(const PartIndex& parts, const double* arcs, Index head,
+                  std::vector<double>& answer) {
+  answer.clear();
+  for (const int side : {0, 1}) {
+    for (const std::int32_t m : parts.modifiers(head, side)) {
+      answer.push_back(arcs[head * (parts.n_words() + 1) + m]);
+    }
+  }
+}
+
+double work_of(const PartBatch& parts) {
+  const PartBatch::Place& all = parts.place(parts.size());
+  return 4.0 *
+         static_cast<double>(all.consecutive + all.grandsiblings + all.grandparents + 8 * all.arcs);
+}
+
+}  // namespace
+
+StepTables::StepTables(const PartIndex& parts, const PartScores& scores)
+    : parts_(&parts), grand_(parts.kinds().grand()) {
+  const Index n = parts.n_words();
+  const auto consecutive = [&](Index head, double* to) {
+    const Index count = pairs_of_head(parts, head);
+    if (scores.consecutive == nullptr) {
+      std::fill(to, to + count, 0.0);
+    } else {
+      std::copy_n(scores.consecutive + parts.consecutive_at(head, 0), count, to);
+    }
+  };
+  if (!grand_) {
+    steps_.resize(at(parts.consecutive_at(n, 1) +
+                     sibling_pairs(static_cast<Index>(parts.modifiers(n, 1).size()))));
+    for (Index h = 0; h <= n; ++h) consecutive(h, steps_.data() + parts.consecutive_at(h, 0));
+    return;
+  }
+  Index total = 0;
+  for (Index h = 0; h <= n; ++h) total += parts.links_of(h) * pairs_of_head(parts, h);
+  steps_.resize(at(total));
+  for (Index h = 0; h <= n; ++h) {
+    const auto left = static_cast<Index>(parts.modifiers(h, 0).size());
+    for (Index i = 0; i < parts.links_of(h); ++i) {
+      const Index link = parts.first_link(h) + i;
+      double* to = steps_.data() + parts.grandsiblings_at(link, 0, h);
+      consecutive(h, to);
+      if (scores.grandsiblings != nullptr) {
+        const double* more = scores.grandsiblings + parts.grandsiblings_at(link, 0, h);
+        for (Index j = 0; j < pairs_of_head(parts, h); ++j) to[j] += more[j];
+      }
+      const double* of_modifiers = scores.grandparents == nullptr
+                                       ? nullptr
+                                       : scores.grandparents + parts.grandparents_at(link);
+      add_grandparent(parts.modifiers(h, 0), parts.grandparent(link), of_modifiers, to);
+      add_grandparent(parts.modifiers(h, 1), parts.grandparent(link),
+                      of_modifiers == nullptr ? nullptr : of_modifiers + left,
+                      to + sibling_pairs(left));
+    }
+  }
+}
+
+void best_walk(const StepTables& steps, Index head, const double* arcs, const double* links,
+               Walk& walk) {
+  thread_local Scratch scratch;
+  best_walk_with(steps, head, arcs, links, scratch, walk);
+}
+
+void batch_best_walks(const PartBatch& parts, const PartScores& scores,
+                      const PartValues<double>& indicators, double* values, int threads) {
+  for_each_sentence(parts.size(), threads, work_of(parts), [&](Index i, Workspace&) {
+    const PartIndex& index = parts[i];
+    const PartScores own = scores.of(parts.place(i));
+    const PartValues<double> out = indicators.of(parts.place(i));
+    const StepTables steps(index, own);
+    const WalkParts add(index, out, 1.0);
+    std::vector<double> arcs;
+    Walk walk;
+    values[i] = 0.0;
+    for (Index h = 0; h <= index.n_words(); ++h) {
+      arcs_of_head(index, own.arcs, h, arcs);
+      best_walk(steps, h, arcs.data(), nullptr, walk);
+      values[i] += walk.value;
+      const Index link = steps.grand() ? index.first_link(h) + walk.choice : -1;
+      if (walk.choice >= 0) add.add(h, link, walk.chosen.data());
+    }
+  });
+}
+
+void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const std::int32_t* heads,
+                      double amount, const PartValues<double>& indicators, double* values,
+                      int threads) {
+  for_each_sentence(parts.size(), threads, work_of(parts), [&](Index i, Workspace&) {
+    const PartIndex& index = parts[i];
+    const PartBatch::Place& place = parts.place(i);
+    const PartValues<double> out = indicators.of(place);
+    const std::int32_t* of_words = heads + place.words;
+    const WalkParts add(index, out, amount);
+    std::vector<std::uint8_t> chosen;
+    for (Index h = 0; h <= index.n_words(); ++h) {
+      chosen.clear();
+      for (const int side : {0, 1}) {
+        for (const std::int32_t m : index.modifiers(h, side)) {
+          chosen.push_back(of_words[m - 1] == h ? 1 : 0);
+        }
+      }
+      const std::int32_t g = h == 0 ? -1 : of_words[h - 1];
+      add.add(h, index.kinds().grand() ? index.link(g, h) : -1, chosen.data());
+    }
+    values[i] = score_of_tree(index, scores.of(place), of_words);
+  });
+}
+
+}  // namespace arbora

@@ -1,0 +1,33 @@
+"""Head automata by themselves: the best modifiers of every head, which need not form a tree.
+
+Training looks for its rivals here (Koo et al. 2010, section 6): one sweep over all heads instead of
+a search for the best tree.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arbora._core import inference as kernels
+from arbora.parts import PackedParts
+from arbora.types import FloatArray, IntArray
+
+__all__ = ["best_walks", "tree_parts"]
+
+
+def best_walks(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+    """How often the best walks of all heads have each part, and their total scores."""
+    answer, values = parts.zeros(), np.empty(len(parts))
+    kernels.best_walks(parts.index, *parts.arrays(), *answer.arrays(), values, parts.threads)
+    return answer, values
+
+
+def tree_parts(
+    parts: PackedParts, heads: IntArray, amount: float = 1.0, into: PackedParts | None = None
+) -> tuple[PackedParts, FloatArray]:
+    """Adds an amount to every part that trees have; also gives the trees' scores."""
+    answer, values = parts.zeros() if into is None else into, np.empty(len(parts))
+    kernels.tree_parts(
+        parts.index, *parts.arrays(), *answer.arrays(), values, parts.threads, heads, amount
+    )
+    return answer, values
