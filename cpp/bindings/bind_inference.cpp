@@ -10,6 +10,7 @@
 
 #include "arbora/base/buffers.hpp"
 #include "arbora/inference/batch.hpp"
+#include "arbora/inference/pruning.hpp"
 #include "arrays.hpp"
 
 namespace nb = nanobind;
@@ -156,6 +157,18 @@ void margins(Floats scores, Counts n_words, Index n_labels, bool projective, boo
   arbora::batch_margins(call.batch, answer.data());
 }
 
+void prune(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
+           int threads, Floats marginals, Input<std::int32_t> trees, double threshold, Index heads,
+           InOut<std::uint8_t> kept) {
+  check_size(static_cast<std::size_t>(n_labels), 1, "n_labels");
+  const Call call(scores, n_words, n_labels, projective, multi_root, threads);
+  check_size(marginals.size(), call.cells, "marginals");
+  check_size(trees.size(), call.words, "trees");
+  check_size(kept.size(), call.cells, "kept");
+  nb::gil_scoped_release release;
+  arbora::batch_prune(call.batch, marginals.data(), trees.data(), {threshold, heads}, kept.data());
+}
+
 }  // namespace
 
 void bind_inference(nb::module_& module) {
@@ -183,4 +196,7 @@ void bind_inference(nb::module_& module) {
   module.def("margins", &margins, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a,
              "multi_root"_a, "threads"_a, "answer"_a.noconvert(),
              "Best tree with each arc minus best tree without it.");
+  module.def("prune", &prune, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a, "multi_root"_a,
+             "threads"_a, "marginals"_a, "trees"_a, "threshold"_a, "heads"_a, "kept"_a.noconvert(),
+             "Which arcs are likely enough; those of the given trees are kept.");
 }

@@ -8,6 +8,7 @@ void bind_data(nb::module_& module);
 void bind_features(nb::module_& module);
 void bind_inference(nb::module_& module);
 void bind_learning(nb::module_& module);
+void bind_part_scoring(nb::module_& module);
 void bind_parts(nb::module_& module);
 void bind_scoring(nb::module_& module);
 
@@ -25,6 +26,7 @@ NB_MODULE(_core, module) {
   bind_features(features);
   nb::module_ scoring = module.def_submodule("scoring", "Linear scores and their gradients.");
   bind_scoring(scoring);
+  bind_part_scoring(scoring);
   nb::module_ learning = module.def_submodule("learning", "Steps of online learners.");
   bind_learning(learning);
 }

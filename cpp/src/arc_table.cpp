@@ -1,8 +1,6 @@
 #include "arbora/scoring/arc_table.hpp"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "arbora/base/multiversion.hpp"
 
@@ -18,60 +16,6 @@ using features::Template;
 using HashedSentence = features::Sentence<std::uint64_t>;
 
 constexpr Index kRoles = 2;
-
-// The slots of one arc's features. Most of the time of scoring is waiting for memory, so the slots
-// are asked for when they are known and added up while those of the next arc are on their way.
-template <class Weight>
-class ArcScore {
- public:
-  ArcScore(const Weight* weights, int bits) : weights_(weights), bits_(bits) {}
-
-  // Begins with another arc.
-  void start(std::uint32_t variant, double* answer) {
-    variant_ = variant;
-    answer_ = answer;
-    count_ = 0;
-    rest_ = 0.0;
-  }
-  // Adds everything to where the answer is.
-  void finish() {
-    if (answer_ != nullptr) *answer_ += sum();
-    answer_ = nullptr;
-  }
-
-  template <class... Atoms>
-  void operator()(const Template& name, const Atoms&... atoms) {
-    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits_);
-    ARBORA_PREFETCH(weights_ + slot);
-    if (count_ == slots_.size()) {
-      rest_ = sum();
-      count_ = 0;
-    }
-    slots_[count_++] = slot;
-  }
-  template <class... Atoms>
-  void weighted(float value, const Template& name, const Atoms&... atoms) {
-    rest_ += static_cast<double>(value) * both(slot_of(key_of(name, atoms...), bits_));
-  }
-
- private:
-  double both(std::uint32_t slot) const {
-    return static_cast<double>(weights_[slot]) + static_cast<double>(weights_[slot ^ variant_]);
-  }
-  double sum() const {
-    double total = rest_;
-    for (std::size_t i = 0; i < count_; ++i) total += both(slots_[i]);
-    return total;
-  }
-
-  const Weight* weights_;
-  int bits_;
-  std::uint32_t variant_ = 0;
-  double* answer_ = nullptr;
-  double rest_ = 0.0;
-  std::size_t count_ = 0;
-  std::array<std::uint32_t, 512> slots_;
-};
 
 // Sums the weights of one end's features for every variant at once.
 template <class Weight>
@@ -90,24 +34,6 @@ struct EndScores {
     for (std::uint32_t v = 0; v < kVariants; ++v) {
       totals[v] += static_cast<double>(value) * static_cast<double>(weights[slot ^ v]);
     }
-  }
-};
-
-struct ArcEntries {
-  SlicedEntries& entries;
-  int bits;
-  std::uint32_t variant;
-  double d;
-
-  template <class... Atoms>
-  void operator()(const Template& name, const Atoms&... atoms) {
-    weighted(1.0F, name, atoms...);
-  }
-  template <class... Atoms>
-  void weighted(float value, const Template& name, const Atoms&... atoms) {
-    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
-    entries.add(slot, static_cast<double>(value) * d);
-    entries.add(slot ^ variant, static_cast<double>(value) * d);
   }
 };
 
@@ -158,12 +84,10 @@ void sweep(const HashedSentence& s, const Wanted& wanted, const Visit& visit) {
   }
 }
 
-}  // namespace
-
-template <class Weight>
-void score_arcs(const ArcTable& table, const Weight* weights, double scale,
-                const features::ArcFilter& filter, const HashedSentence& s,
-                const std::int32_t* keep, double* scores, Workspace& workspace) {
+template <class Weight, class Wanted>
+void score_wanted(const ArcTable& table, const Weight* weights, double scale,
+                  const HashedSentence& s, const Wanted& wanted, double* scores,
+                  Workspace& workspace) {
   const Index side = s.n_words + 1;
   double* ends = carve(workspace, kRoles * side * kVariants);
   for (const Role role : {Role::head, Role::modifier}) {
@@ -173,27 +97,47 @@ void score_arcs(const ArcTable& table, const Weight* weights, double scale,
     }
   }
   std::fill(scores, scores + side * side, kForbidden);
+  {
+    SlotScores<Weight> sinks(weights, table.bits);
+    sweep(s, wanted, [&](Index h, Index m, const Between<std::uint64_t>& between) {
+      const unsigned variant = features::variant_of(h, m);
+      const double* head = ends + end_at(side, Role::head, h);
+      const double* modifier = ends + end_at(side, Role::modifier, m);
+      double* answer = scores + h * side + m;
+      *answer = head[0] + head[variant] + modifier[0] + modifier[variant];
+      sinks.next({features::kAnyVariant, variant}, answer, [&](SlotScore<Weight>& sink) {
+        features::pair_templates(table.features, s, h, m, between, sink);
+      });
+    });
+  }
+  for (Index i = 0; i < side * side; ++i) scores[i] *= scale;  // -inf stays: scale is positive
+}
+
+}  // namespace
+
+template <class Weight>
+void score_arcs(const ArcTable& table, const Weight* weights, double scale,
+                const features::ArcFilter& filter, const HashedSentence& s,
+                const std::int32_t* keep, double* scores, Workspace& workspace) {
   const auto wanted = [&](Index h, Index m) {
     return filter.keeps_all() || filter.keeps(s, h, m) ||
            (keep != nullptr && (keep[m - 1] == h || keep[m - 1] < 0));
   };
-  ArcScore<Weight> first(weights, table.bits), second(weights, table.bits);
-  ArcScore<Weight>*now = &first, *before = &second;
-  sweep(s, wanted, [&](Index h, Index m, const Between<std::uint64_t>& between) {
-    const unsigned variant = features::variant_of(h, m);
-    const double* head = ends + end_at(side, Role::head, h);
-    const double* modifier = ends + end_at(side, Role::modifier, m);
-    double* answer = scores + h * side + m;
-    *answer = head[0] + head[variant] + modifier[0] + modifier[variant];
-    now->start(variant, answer);
-    features::pair_templates(table.features, s, h, m, between, *now);
-    before->finish();
-    std::swap(now, before);
-  });
-  before->finish();
-  for (Index i = 0; i < side * side; ++i) scores[i] *= scale;  // -inf stays: scale is positive
+  score_wanted(table, weights, scale, s, wanted, scores, workspace);
 }
 
+template <class Weight>
+void score_kept_arcs(const ArcTable& table, const Weight* weights, double scale,
+                     const HashedSentence& s, const std::uint8_t* kept, double* scores,
+                     Workspace& workspace) {
+  const auto wanted = [&](Index h, Index m) { return kept[h * (s.n_words + 1) + m] != 0; };
+  score_wanted(table, weights, scale, s, wanted, scores, workspace);
+}
+
+template void score_kept_arcs(const ArcTable&, const float*, double, const HashedSentence&,
+                              const std::uint8_t*, double*, Workspace&);
+template void score_kept_arcs(const ArcTable&, const double*, double, const HashedSentence&,
+                              const std::uint8_t*, double*, Workspace&);
 template void score_arcs(const ArcTable&, const float*, double, const features::ArcFilter&,
                          const HashedSentence&, const std::int32_t*, double*, Workspace&);
 template void score_arcs(const ArcTable&, const double*, double, const features::ArcFilter&,
@@ -211,7 +155,7 @@ void expand_arcs(const ArcTable& table, const HashedSentence& s, const double* d
       ends[end_at(side, Role::head, h) + v] += d;
       ends[end_at(side, Role::modifier, m) + v] += d;
     }
-    ArcEntries sink{entries, table.bits, variant, d};
+    SlotEntries sink{entries, table.bits, {features::kAnyVariant, variant}, d};
     features::pair_templates(table.features, s, h, m, between, sink);
   });
   for (const Role role : {Role::head, Role::modifier}) {

@@ -63,40 +63,6 @@ void expand(const LinearModel& model, const HashedSentence& sentence, const doub
   expand_rows(*model.rows, sentence, d_scores, entries);
 }
 
-// Sorted by slot, each slot once.
-std::vector<Entry> merged(const SlicedEntries& entries) {
-  std::vector<Entry> all;
-  for (int i = 0; i < kSlices; ++i) {
-    all.insert(all.end(), entries.slice(i).begin(), entries.slice(i).end());
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Entry& a, const Entry& b) { return a.slot < b.slot; });
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (kept > 0 && all[kept - 1].slot == all[i].slot) {
-      all[kept - 1].value += all[i].value;
-    } else {
-      all[kept++] = all[i];
-    }
-  }
-  all.resize(kept);
-  return all;
-}
-
-double inner_product(const std::vector<Entry>& a, const std::vector<Entry>& b) {
-  double sum = 0.0;
-  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    if (a[i].slot < b[j].slot) {
-      ++i;
-    } else if (b[j].slot < a[i].slot) {
-      ++j;
-    } else {
-      sum += a[i++].value * b[j++].value;
-    }
-  }
-  return sum;
-}
-
 }  // namespace
 
 template <class Weight>
@@ -147,7 +113,7 @@ void inner_products(const LinearModel& model, const Selection& selection, const 
     for (Index k = 0; k < count; ++k) {
       SlicedEntries entries(model.weights());
       expand(model, s, first + k * cells, entries, workspace);
-      vectors.push_back(merged(entries));
+      vectors.push_back(merged_entries(entries));
     }
     double* answer = products + i * count * count;
     for (Index a = 0; a < count; ++a) {

@@ -102,13 +102,3 @@ void add_gradient(Gradient& gradient, double* dense, int threads) {
 }
 
 }  // namespace arbora::learning
-
-namespace arbora::scoring {
-
-void Gradient::begin(Index sentences) {
-  used_ = static_cast<std::size_t>(sentences);
-  while (entries_.size() < used_) entries_.emplace_back(weights());
-  for (std::size_t i = 0; i < used_; ++i) entries_[i].clear();
-}
-
-}  // namespace arbora::scoring

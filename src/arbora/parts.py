@@ -79,7 +79,8 @@ class Parts:
             for kind, pair in zip(KINDS, given, strict=True)
             if pair is not None
         }
-        self._index = _part_batch(self.arcs.reshape(-1), [self.n_words], self.kinds, 1)
+        kept = (self.arcs > -np.inf).view(np.uint8).reshape(-1)
+        self._index = _part_batch(kept, [self.n_words], self.kinds, 1)
         self._numbers = {kind: self._checked_numbers(kind) for kind in self._lists}
 
     @property
@@ -182,9 +183,25 @@ class PackedParts:
         threads: int = 1,
     ) -> PackedParts:
         """All parts of the given kinds over the allowed arcs, with scores of zero."""
-        index = _part_batch(arcs, n_words, kinds, threads)
-        tables = {kind: np.zeros(index.first(KINDS.index(kind), len(n_words))) for kind in kinds}
-        return cls(index, np.asarray(n_words, dtype=np.int64), arcs, tables, threads)
+        answer = cls.over_mask((arcs > -np.inf).view(np.uint8), n_words, kinds, threads)
+        answer.arcs[:] = arcs
+        for table in answer.tables.values():
+            table[:] = 0.0
+        return answer
+
+    @classmethod
+    def over_mask(
+        cls,
+        kept: NDArray[np.uint8],
+        n_words: NDArray[np.int64],
+        kinds: Sequence[PartKind],
+        threads: int = 1,
+    ) -> PackedParts:
+        """All parts of the given kinds over a mask of arcs; the scores are yet to be filled in."""
+        index = _part_batch(kept, n_words, kinds, threads)
+        sizes = {kind: index.first(KINDS.index(kind), len(n_words)) for kind in kinds}
+        tables = {kind: np.empty(size) for kind, size in sizes.items()}
+        return cls(index, np.asarray(n_words, np.int64), np.empty(len(kept)), tables, threads)
 
     @classmethod
     def joined(cls, sentences: Sequence[Parts], threads: int = 1) -> PackedParts:
@@ -232,6 +249,15 @@ class PackedParts:
         tables = {kind: np.zeros(len(values)) for kind, values in self.tables.items()}
         return replace(self, arcs=np.zeros(len(self.arcs)), tables=tables)
 
+    def scaled(self, factors: FloatArray) -> PackedParts:
+        """Every sentence's numbers times a factor of its own."""
+        sizes = (self.n_words + 1) ** 2
+        tables = {}
+        for kind, values in self.tables.items():
+            bounds = [self.index.first(KINDS.index(kind), i) for i in range(len(self) + 1)]
+            tables[kind] = values * np.repeat(factors, np.diff(bounds))
+        return replace(self, arcs=self.arcs * np.repeat(factors, sizes), tables=tables)
+
     def columns(self, kind: PartKind, i: int) -> NDArray[np.int64]:
         """The parts of sentence i as rows of an index array, in the order of the table."""
         listed = self.index.listed(KINDS.index(kind), i)
@@ -246,10 +272,9 @@ _NOTHING: FloatArray = np.empty(0)
 
 
 def _part_batch(
-    arcs: FloatArray, n_words: Sequence[int] | NDArray[np.int64], kinds: Sequence[PartKind],
-    threads: int,
+    kept: NDArray[np.uint8], n_words: Sequence[int] | NDArray[np.int64],
+    kinds: Sequence[PartKind], threads: int,
 ) -> kernels.PartBatch:  # fmt: skip
-    kept = (arcs > -np.inf).view(np.uint8)
     one, two, three, four = (kind in kinds for kind in KINDS)
     counts = np.asarray(n_words, dtype=np.int64)
     return kernels.part_batch(kept, counts, one, two, three, four, threads)

@@ -230,6 +230,14 @@ class Packed:
         self._call(kernels.margins, 9, answer)
         return self.split(answer)
 
+    def prune(
+        self, marginals: FloatArray, best: IntArray, threshold: float, heads: int
+    ) -> NDArray[np.uint8]:
+        """Which cells are likely enough, or belong to the given trees, or to the chain."""
+        kept = np.empty(self.flat.size, dtype=np.uint8)
+        self._call(kernels.prune, 0, marginals, best, threshold, heads, kept)
+        return kept
+
     def _arguments(self) -> tuple[Any, int, bool, bool, int]:
         projective, multi = self.trees == "projective", self.root == "multi"
         return self.n_words, self._depth, projective, multi, self.threads

@@ -25,7 +25,7 @@ __all__ = ["Pruning", "likely_arcs"]
 class Pruning:
     """Which cells are kept, and how much that costs."""
 
-    kept: NDArray[np.bool_]  # of the flat scores
+    kept: NDArray[np.uint8]  # of the flat scores: 1 or 0
     layout: Layout
 
     @property
@@ -35,33 +35,19 @@ class Pruning:
     def oracle(self, heads: IntArray) -> float:
         """The share of the given heads (known ones) that are left."""
         known = heads >= 0
-        left = self.kept[self.layout.arcs(np.maximum(heads, 0))]
+        left = self.kept[self.layout.arcs(np.maximum(heads, 0))] != 0
         return float(left[known].mean()) if known.any() else 1.0
 
     def with_arcs(self, heads: IntArray) -> Pruning:
         """The same with the given arcs kept, as in training; -1 is no head."""
         kept = self.kept.copy()
         known = heads >= 0
-        kept[self.layout.arcs(np.maximum(heads, 0))[known]] = True
+        kept[self.layout.arcs(np.maximum(heads, 0))[known]] = 1
         return Pruning(kept, self.layout)
 
 
 def likely_arcs(trees: Packed, threshold: float = 1e-4, heads: int = 10) -> Pruning:
     """What is worth keeping of unlabelled trees."""
     marginals = trees.sums(marginals=True).marginals
-    kept = np.zeros(len(marginals), dtype=bool)
-    for i in range(len(trees)):
-        table = trees.piece(marginals, i)
-        rank = np.argsort(np.argsort(-table, axis=0, kind="stable"), axis=0, kind="stable")
-        likely = (table >= threshold * table.max(axis=0)) & (table > 0.0) & (rank < heads)
-        likely[:, 0] = False
-        trees.piece(kept, i)[:] = likely
-    layout = Layout(trees.n_words)
     best = np.concatenate([tree.heads for tree in risk_scores(trees, marginals).argmax()])
-    chain = np.concatenate([np.arange(n, dtype=np.int32) for n in trees.n_words])
-    return Pruning(kept, layout).with_arcs(best).with_arcs(_allowed(trees, layout, chain))
-
-
-def _allowed(trees: Packed, layout: Layout, heads: IntArray) -> IntArray:
-    """The heads that the scores do not forbid; -1 for others."""
-    return np.where(np.isneginf(trees.flat[layout.arcs(heads)]), -1, heads).astype(np.int32)
+    return Pruning(trees.prune(marginals, best, threshold, heads), Layout(trees.n_words))

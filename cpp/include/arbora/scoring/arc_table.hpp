@@ -11,14 +11,9 @@
 #include "arbora/base/workspace.hpp"
 #include "arbora/features/arc_filter.hpp"
 #include "arbora/features/arc_templates.hpp"
-#include "arbora/scoring/gradient.hpp"
+#include "arbora/scoring/slot_sinks.hpp"
 
 namespace arbora::scoring {
-
-// Where a feature's weight is, in a table of 2^bits.
-inline std::uint32_t slot_of(std::uint64_t key, int bits) {
-  return static_cast<std::uint32_t>(key >> static_cast<unsigned>(64 - bits));
-}
 
 // The table lies at the beginning of the weights and has 2^bits slots.
 struct ArcTable {
@@ -35,6 +30,12 @@ void score_arcs(const ArcTable& table, const Weight* weights, double scale,
                 const features::ArcFilter& filter,
                 const features::Sentence<std::uint64_t>& sentence, const std::int32_t* keep,
                 double* scores, Workspace& workspace);
+
+// The same for the arcs of a mask, (n+1) x (n+1); the others are forbidden.
+template <class Weight>
+void score_kept_arcs(const ArcTable& table, const Weight* weights, double scale,
+                     const features::Sentence<std::uint64_t>& sentence, const std::uint8_t* kept,
+                     double* scores, Workspace& workspace);
 
 // Adds sum over arcs of d_scores times features to the gradient.
 void expand_arcs(const ArcTable& table, const features::Sentence<std::uint64_t>& sentence,

@@ -38,6 +38,12 @@ class SlicedEntries {
   unsigned shift_ = 0;
 };
 
+// All entries sorted by slot, each slot once.
+std::vector<Entry> merged_entries(const SlicedEntries& entries);
+
+// Of two lists that are sorted so.
+double inner_product(const std::vector<Entry>& a, const std::vector<Entry>& b);
+
 class Gradient {
  public:
   explicit Gradient(std::size_t weights) : sums_(weights, 0.0) {}

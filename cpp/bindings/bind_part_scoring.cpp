@@ -1,0 +1,103 @@
+// Scores of second-order parts and their gradients. No arithmetic here.
+#include <nanobind/nanobind.h>
+
+#include <stdexcept>
+
+#include "arbora/scoring/part_table.hpp"
+#include "arrays.hpp"
+#include "part_arrays.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using arbora::Index;
+using arbora::PartBatch;
+using arbora::border::check_count;
+using arbora::border::InOut;
+using arbora::border::Input;
+using arbora::border::part_scores;
+using arbora::border::part_values;
+using arbora::features::Encoded;
+using arbora::scoring::Gradient;
+using arbora::scoring::LinearModel;
+using arbora::scoring::Selection;
+using Ints = Input<std::int64_t>;
+using Floats = Input<double>;
+using FloatAnswer = InOut<double>;
+
+// The selection, after checking that its sentences are those of the parts.
+Selection select(const Encoded& encoded, const Ints& sentences, const PartBatch& parts,
+                 int threads) {
+  check_count(sentences.size(), parts.size(), "sentences");
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    const std::int64_t s = sentences.data()[i];
+    if (s < 0 || s >= encoded.sentences()) throw nb::index_error("no such sentence");
+    if (encoded.words(s) != parts[static_cast<Index>(i)].n_words()) {
+      throw std::invalid_argument("parts of another sentence");
+    }
+  }
+  return {encoded, {sentences.data(), sentences.size()}, threads};
+}
+
+void check_model(const LinearModel& model, std::size_t weights) {
+  if (model.rows) throw std::invalid_argument("parts have no outcomes");
+  check_count(weights, static_cast<Index>(model.weights()), "weights");
+}
+
+template <class Weight>
+void score_parts(const LinearModel& model, Input<Weight> weights, double scale,
+                 const Encoded& encoded, Ints sentences, const PartBatch& parts,
+                 Input<std::uint8_t> kept, FloatAnswer arcs, FloatAnswer consecutive,
+                 FloatAnswer siblings, FloatAnswer grandparents, FloatAnswer grandsiblings,
+                 int threads) {
+  const Selection selection = select(encoded, sentences, parts, threads);
+  check_model(model, weights.size());
+  check_count(kept.size(), parts.place(parts.size()).cells, "kept");
+  const auto scores = part_values(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+  nb::gil_scoped_release release;
+  arbora::scoring::score_parts(model.arcs, weights.data(), scale, selection, parts, kept.data(),
+                               scores);
+}
+
+void expand_parts(const LinearModel& model, const Encoded& encoded, Ints sentences,
+                  const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
+                  Floats grandparents, Floats grandsiblings, Gradient& gradient, int threads) {
+  const Selection selection = select(encoded, sentences, parts, threads);
+  check_model(model, gradient.weights());
+  const auto d = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+  nb::gil_scoped_release release;
+  arbora::scoring::expand_parts(model.arcs, selection, parts, d, gradient);
+}
+
+void part_norms(const LinearModel& model, const Encoded& encoded, Ints sentences,
+                const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
+                Floats grandparents, Floats grandsiblings, FloatAnswer norms, int threads) {
+  const Selection selection = select(encoded, sentences, parts, threads);
+  check_count(norms.size(), parts.size(), "norms");
+  const auto d = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+  nb::gil_scoped_release release;
+  arbora::scoring::part_norms(model.arcs, selection, parts, d, norms.data());
+}
+
+template <class Weight>
+void bind_scores(nb::module_& module) {
+  module.def("score_parts", &score_parts<Weight>, "model"_a, "weights"_a.noconvert(), "scale"_a,
+             "encoded"_a, "sentences"_a, "parts"_a, "kept"_a, "arcs"_a.noconvert(),
+             "consecutive"_a.noconvert(), "siblings"_a.noconvert(), "grandparents"_a.noconvert(),
+             "grandsiblings"_a.noconvert(), "threads"_a);
+}
+
+}  // namespace
+
+void bind_part_scoring(nb::module_& module) {
+  bind_scores<float>(module);
+  bind_scores<double>(module);
+  module.def("expand_parts", &expand_parts, "model"_a, "encoded"_a, "sentences"_a, "parts"_a,
+             "arcs"_a, "consecutive"_a, "siblings"_a, "grandparents"_a, "grandsiblings"_a,
+             "gradient"_a, "threads"_a);
+  module.def("part_norms", &part_norms, "model"_a, "encoded"_a, "sentences"_a, "parts"_a, "arcs"_a,
+             "consecutive"_a, "siblings"_a, "grandparents"_a, "grandsiblings"_a,
+             "norms"_a.noconvert(), "threads"_a);
+}

@@ -1,0 +1,149 @@
+"""Learning parts of second order: rivals from head automata, from decoded trees, or from sums.
+
+The loop is that of `online.py`; scores are those of arcs that survived pruning and of the parts
+over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.inference.automata import best_walks, tree_parts
+from arbora.inference.layout import Layout
+from arbora.parts import PackedParts
+from arbora.scoring import Gradient, PartScorer
+from arbora.training.rules import Rule
+from arbora.training.trainer import PassReport, State, Tick, batches
+from arbora.training.treebank import Batch, Treebank
+from arbora.types import FloatArray, IntArray
+
+__all__ = [
+    "KeptArcs",
+    "PartMira",
+    "PartObjective",
+    "PartProblem",
+    "PartTrainer",
+    "Rival",
+    "part_perceptron",
+    "walk_rival",
+]
+
+
+class KeptArcs:
+    """The arcs of each sentence of a treebank that survived pruning: a mask over its cells."""
+
+    def __init__(self, kept: NDArray[np.uint8], n_words: NDArray[np.int64]) -> None:
+        self._kept = kept
+        self._first = np.concatenate([[0], np.cumsum((n_words + 1) ** 2)])
+
+    def of(self, sentences: NDArray[np.int64]) -> NDArray[np.uint8]:
+        pieces = [self._kept[self._first[i] : self._first[i + 1]] for i in sentences.tolist()]
+        return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class PartLoss:
+    """One number per sentence, and the derivative of their sum by every score."""
+
+    values: FloatArray
+    d_scores: PackedParts
+
+
+PartObjective = Callable[[Batch, PackedParts], PartLoss]
+Rival = Callable[[PackedParts], tuple[PackedParts, FloatArray]]  # its parts, and its scores
+
+
+@dataclass(frozen=True)
+class PartProblem:
+    """What is to be learnt: the trees of a treebank, over the arcs that were kept."""
+
+    scorer: PartScorer
+    treebank: Treebank
+    kept: KeptArcs
+
+    def scores(self, weights: FloatArray, batch: Batch, scale: float = 1.0) -> PackedParts:
+        kept = self.kept.of(batch.sentences)
+        return self.scorer.scores(weights, batch.encoded, batch.sentences, kept, scale)
+
+
+class PartTrainer:
+    """Passes over a treebank with a rule for each mini-batch's gradient."""
+
+    def __init__(
+        self,
+        problem: PartProblem,
+        objective: PartObjective,
+        rule: Rule,
+        *,
+        batch_size: int,
+        averaged: bool,
+    ) -> None:
+        self.problem, self.objective, self.rule = problem, objective, rule
+        self.batch_size, self.averaged = batch_size, averaged
+        self._gradient = Gradient(problem.scorer.size)
+
+    def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
+        problem, loss = self.problem, 0.0
+        for batch in batches(problem.treebank, order, self.batch_size, tick):
+            parts = problem.scores(self.rule.weights, batch, self.rule.scale)
+            answer = self.objective(batch, parts)
+            problem.scorer.expand(self._gradient, batch.encoded, batch.sentences, answer.d_scores)
+            self.rule.apply(self._gradient, len(batch))
+            loss += float(answer.values.sum())
+        return PassReport(loss / max(1, len(problem.treebank.heads)))
+
+    def parameters(self) -> FloatArray:
+        return self.rule.average() if self.averaged else self.rule.current()
+
+    def state(self) -> State:
+        return self.rule.checkpoint()
+
+    def restore(self, state: State) -> None:
+        self.rule.restore(state)
+
+
+def walk_rival(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+    """The best walks of all heads, which need not form a tree (Koo et al. 2010, section 6)."""
+    return best_walks(parts)
+
+
+def part_perceptron(rival: Rival) -> PartObjective:
+    """Score of the rival minus that of the gold tree (Collins 2002)."""
+
+    def objective(batch: Batch, parts: PackedParts) -> PartLoss:
+        against, values = rival(parts)
+        d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=against)
+        return PartLoss(values - gold, d_scores)
+
+    return objective
+
+
+@dataclass(frozen=True)
+class PartMira:
+    """MIRA against the rival that is best when every wrong arc scores one more."""
+
+    rival: Rival
+    scorer: PartScorer
+    largest_step: float
+
+    def __call__(self, batch: Batch, parts: PackedParts) -> PartLoss:
+        augmented = parts.with_scores(
+            _with_cost(parts.arcs, batch.layout, batch.heads), parts.tables
+        )
+        against, values = self.rival(augmented)
+        d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=against)
+        violation = values - gold
+        norms = self.scorer.norms(batch.encoded, batch.sentences, d_scores)
+        steps = np.clip(violation / np.maximum(norms, 1e-12), 0.0, self.largest_step)
+        return PartLoss(np.maximum(violation, 0.0), d_scores.scaled(steps))
+
+
+def _with_cost(arcs: FloatArray, layout: Layout, heads: IntArray) -> FloatArray:
+    """Arc scores plus 1 for every arc that is not gold."""
+    augmented = arcs + 1.0
+    augmented[layout.arcs(heads)] -= 1.0
+    return augmented
