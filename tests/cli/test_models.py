@@ -53,6 +53,16 @@ def test_explain_json(run, model, parser):
     assert answer["head"] == parser.explain(sentence, 2).head
 
 
+def test_explain_labels(run, tmp_path):
+    path = tmp_path / "joint.arbora"
+    options = {"labels": "joint", "bits": 12, "label_bits": 8, "passes": 1, "threads": 1}
+    arbora.Parser(**options).fit(TREEBANK / "dev.conllu").save(path)
+    done = run("explain", "--model", str(path), TEST, "--word", "3", "--top", "99")
+    assert done.exit_code == 0, done.stderr
+    for part in ("the score of the arc with its best label", " as ", "speaks for", "together"):
+        assert part in done.stdout
+
+
 def test_explain_from_standard_input(run, model):
     text = (TREEBANK / "test.conllu").read_text(encoding="utf-8")
     assert run("explain", "--model", model, "--word", "1", input=text).exit_code == 0

@@ -182,7 +182,8 @@ class Parser:
     ) -> Explanation:
         """Which features gave `word` its head (by default the parse's), and not another.
 
-        The other head is `against`, by default the best-scoring rival. Words count from 1.
+        The other head is `against`, by default the best-scoring rival. Words count from 1. Arcs
+        of joint labels or hidden clusters are explained with the best of these.
         """
         block = read_whole([sentence])
         if head is None:
