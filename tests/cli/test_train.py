@@ -66,6 +66,13 @@ def test_defaults_are_enough(run, folder):
     assert "on the last tenth, held out of training" in done.stdout
 
 
+def test_the_licence_is_shown(run, folder):
+    (folder / "own.conllu").write_text(GOLD, encoding="utf-8")
+    few = ("--bits", "12", "--passes", "1", "--licence", "CC BY-SA [4.0]")
+    assert run("train", "own.conllu", *few).exit_code == 0
+    assert "licence      CC BY-SA [4.0]" in run("inspect", "own.arbora").stdout
+
+
 def test_a_handful_of_sentences(run, folder):
     (folder / "own.conllu").write_text(GOLD, encoding="utf-8")
     done = run("train", "own.conllu", "--bits", "12", "--passes", "3")
