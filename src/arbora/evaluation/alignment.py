@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora.data import read_conllu
+from arbora.data import Format, read_conllu
 from arbora.errors import AlignmentError, ArgumentError
 from arbora.evaluation.rules import Rule, rule_for
 from arbora.types import IntArray
@@ -78,7 +78,12 @@ class Aligned:
         return right
 
 
-def align(gold: Source, *systems: Source, punctuation: str | None = None) -> Aligned:
+def align(
+    gold: Source,
+    *systems: Source,
+    punctuation: str | None = None,
+    format: Format | None = None,  # noqa: A002  # the public name
+) -> Aligned:
     """Reads gold and systems in step; refuses them at the first word that differs."""
     sources = [gold, *systems]
     names = _names(sources)
@@ -88,7 +93,7 @@ def align(gold: Source, *systems: Source, punctuation: str | None = None) -> Ali
     is_punctuation: list[bool] = []
     lengths: list[int] = []
     rule = None
-    rows = zip_longest(*(_sentences(source) for source in sources))
+    rows = zip_longest(*(_sentences(source, format) for source in sources))
     for number, row in enumerate(rows, start=1):
         _check_same_words(number, row, names)
         if rule is None:
@@ -111,8 +116,10 @@ def align(gold: Source, *systems: Source, punctuation: str | None = None) -> Ali
     )
 
 
-def _sentences(source: Source) -> Iterator[ParsedSentence]:
-    return iter(read_conllu(source) if isinstance(source, str | os.PathLike) else source)
+def _sentences(source: Source, file_format: Format | None) -> Iterator[ParsedSentence]:
+    if isinstance(source, str | os.PathLike):
+        return iter(read_conllu(source, file_format))
+    return iter(source)
 
 
 def _names(sources: Sequence[Source]) -> list[str]:

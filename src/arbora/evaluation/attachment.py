@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arbora.data import Format
 from arbora.errors import ArgumentError
 from arbora.evaluation.alignment import Aligned, Source, align
 from arbora.evaluation.counts import Attachment, Match, NonProjective, number, percent, row
@@ -102,14 +103,21 @@ class Scores:
         }
 
 
-def evaluate(gold: Source, system: Source, punctuation: str | None = None) -> Scores:
+def evaluate(
+    gold: Source,
+    system: Source,
+    punctuation: str | None = None,
+    *,
+    format: Format | None = None,  # noqa: A002  # the public name
+) -> Scores:
     """Scores a system against gold; both are paths or iterables of sentences.
 
     `punctuation` names the rule: "conllx", "conll2018" or "ptb"; without it the format of the gold
     decides (CoNLL-X: "conllx", CoNLL-U: "conll2018", which agrees with the shared task's scorer).
+    `format` is that of the files, "conllu" or "conllx"; by default it is recognised.
     Files that do not hold the same words raise `AlignmentError` with the first difference.
     """
-    both = align(gold, system, punctuation=punctuation)
+    both = align(gold, system, punctuation=punctuation, format=format)
     return scores_of(both)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arbora.data import Format
 from arbora.errors import ArgumentError
 from arbora.evaluation.alignment import Source, align
 from arbora.evaluation.counts import number
@@ -86,6 +87,7 @@ def compare(
     *,
     permutations: int = 10_000,
     seed: int = 0,
+    format: Format | None = None,  # noqa: A002  # the public name
 ) -> Comparison:
     """Compares two systems on the same gold sentences; arguments as for `evaluate`.
 
@@ -93,7 +95,7 @@ def compare(
     """
     if not 1 <= permutations <= _MOST:
         raise ArgumentError(f"permutations is between 1 and {_MOST:,}, not {permutations}")
-    three = align(gold, a, b, punctuation=punctuation)
+    three = align(gold, a, b, punctuation=punctuation, format=format)
     labels, _ = three.compared_labels()
     counted = three.counted
     tokens = _per_sentence(three.sentence, counted, len(three.lengths))
