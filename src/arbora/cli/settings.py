@@ -67,8 +67,8 @@ OPTIONS = [
         "ROOT",
     ),
     Option(
-        "decode", Literal["map", "mbr", "greedy", "max-z"], TREES,
-        "How trees are chosen: map, mbr, greedy or max-z.", "NAME",
+        "decode", Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"], TREES,
+        "How trees are chosen: map, mbr, greedy, greedy-posterior or max-z.", "NAME",
     ),
     Option(
         "decode_trees", Literal["auto", "nonprojective", "projective"], TREES,
