@@ -22,7 +22,7 @@ class ArboraError(ValueError):
 
 
 class AlignmentError(ArboraError):
-    """Gold and system do not hold the same words, or gold is not annotated."""
+    """Gold and system do not hold the same words."""
 
 
 class ArgumentError(ArboraError):

@@ -54,6 +54,15 @@ def test_the_format_can_be_said(run):
     assert answer["format"] == "conllx"
 
 
+def test_partial_gold(run, files):
+    (files / "partial.conllu").write_text(GOLD.replace("\t3\tpunct", "\t_\t_"), encoding="utf-8")
+    said = "1 word without a head in gold is left out"
+    for command in (["evaluate"], ["compare", "b.conllu"]):
+        done = run(command[0], "partial.conllu", "a.conllu", *command[1:])
+        assert "6 words in 2 sentences" in done.stdout
+        assert said in done.stdout
+
+
 def test_evaluate_in_parts(run):
     parts = ["--by", "label", "--by", "distance", "--by", "length"]
     text = run("evaluate", "gold.conllu", "a.conllu", *parts).stdout

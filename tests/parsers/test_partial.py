@@ -51,3 +51,12 @@ def test_gaps_are_filled_sensibly(options, rng):
     whole = fit(sentences("train"), **options).evaluate(test).uas
     train = [without_heads(s, rng, 0.5) for s in sentences("train")]
     assert fit(train, **options).evaluate(test).uas > whole - 8.0
+
+
+def test_partial_dev_is_scored_as_partial_gold(rng):
+    dev = [without_heads(s, rng, 0.4) for s in sentences("dev", 15)]
+    parser = fit(dev=dev)
+    scores = parser.evaluate(dev)
+    assert scores.unannotated == sum((s.heads < 0).sum() for s in dev) > 0
+    reported = parser.model.card["dev"]
+    assert (scores.uas, scores.las) == pytest.approx((reported["uas"], reported["las"]))

@@ -55,7 +55,7 @@ def compare(
     console = report_console()
     console.print()
     console.print(f"{answer.tokens:,} words in {answer.sentences:,} sentences", style="bold")
-    console.print(f"rule {answer.rule}: {answer.rule_description}", style="dim")
+    console.print(f"rule {answer.rule}: {answer.rule_description}{answer.left_out()}", style="dim")
     headings = ["", "A", "B", "B - A", "95 % interval", "p, permutation", "p, sign test"]
     rows = [_row("UAS", answer.uas), _row("LAS", answer.las)]
     console.print()

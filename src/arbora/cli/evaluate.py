@@ -71,7 +71,7 @@ def evaluate(
     console = report_console()
     console.print()
     console.print(f"{scores.tokens:,} words in {scores.sentences:,} sentences", style="bold")
-    console.print(f"rule {scores.rule}: {scores.rule_description}", style="dim")
+    console.print(f"rule {scores.rule}: {scores.rule_description}{scores.left_out()}", style="dim")
     console.print()
     console.print(_summary(scores))
     for part in dict.fromkeys(by or []):

@@ -9,9 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Format
-from arbora.errors import ArgumentError
 from arbora.evaluation.alignment import Aligned, Source, align
-from arbora.evaluation.counts import Attachment, Match, NonProjective, number, percent, row
+from arbora.evaluation.counts import (
+    Attachment,
+    Match,
+    NonProjective,
+    number,
+    percent,
+    row,
+    unannotated_text,
+)
 from arbora.evaluation.nonprojective import nonprojective_arcs
 from arbora.types import IntArray
 
@@ -27,13 +34,16 @@ LENGTHS = {"1-10": 1, "11-20": 11, "21-30": 21, "31-40": 31, "41-50": 41, "51+":
 class Scores:
     """Attachment scores of a system, in percent, over the words that `rule` counts.
 
+    - `tokens`: how many those are; `unannotated`: words without a head in gold, which are not
+      counted.
     - `uas`, `las`: words with the right head, and the right label too as the rule compares labels;
       `las_exact`: with the whole label, subtypes and all.
     - `complete`, `complete_labelled`: sentences without an error; `root`: sentences whose root
       words are exactly gold's. Sentences without a counted word are left out of the three.
     - `by_label`: right head and label, for each label; `by_distance`: right head, for each distance
       between head and word; `by_length`: both, for each length of sentence.
-    - `nonprojective`: precision over the system's non-projective arcs, recall over gold's.
+    - `nonprojective`: precision over the system's non-projective arcs, recall over gold's, in
+      sentences that gold annotates whole.
     - `with_punctuation`, `without_punctuation`: the figures either way, whatever the rule.
 
     What there is nothing to measure by is None.
@@ -43,6 +53,7 @@ class Scores:
     rule_description: str
     sentences: int
     tokens: int
+    unannotated: int
     uas: float
     las: float
     las_exact: float
@@ -72,7 +83,7 @@ class Scores:
         match = self.nonprojective
         lines = [
             f"{self.tokens:,} words in {self.sentences:,} sentences",
-            f"rule {self.rule}: {self.rule_description}",
+            f"rule {self.rule}: {self.rule_description}{self.left_out()}",
             row("UAS", number(self.uas)),
             row("LAS", number(self.las)),
         ]
@@ -89,6 +100,10 @@ class Scores:
         for name, other in self.other_counts().items():
             lines.append(row(name, f"{number(other.uas)} UAS      {number(other.las)} LAS"))
         return "\n".join(lines)
+
+    def left_out(self) -> str:
+        """What is to be said of words without a gold head, if there are any."""
+        return unannotated_text(self.unannotated)
 
     def other_counts(self) -> dict[str, Attachment]:
         """The figures with or without punctuation that differ from the rule's own."""
@@ -124,10 +139,7 @@ def evaluate(
 def scores_of(both: Aligned, system: int = 1) -> Scores:
     """The scores of one of the aligned systems."""
     counted = both.counted
-    if not counted.any():
-        raise ArgumentError(
-            f"there is nothing to score: rule {both.rule.name!r} leaves every word out"
-        )
+    both.check_counted()
     labels, names = both.compared_labels()
     heads_right = both.right_heads(system)
     right = heads_right & (labels[0] == labels[system])
@@ -139,6 +151,7 @@ def scores_of(both: Aligned, system: int = 1) -> Scores:
         rule_description=both.rule.description,
         sentences=len(both.lengths),
         tokens=tokens,
+        unannotated=int((~both.annotated).sum()),
         uas=100 * int(heads_right[counted].sum()) / tokens,
         las=100 * int(right[counted].sum()) / tokens,
         las_exact=100 * int(exact[counted].sum()) / tokens,
@@ -149,8 +162,10 @@ def scores_of(both: Aligned, system: int = 1) -> Scores:
         by_label=_by_label(labels[0][counted], labels[system][counted], right[counted], names),
         by_distance=_by_distance(both, system, heads_right),
         by_length=_by_length(both, heads_right, right),
-        with_punctuation=_attachment(both, np.ones_like(counted), heads_right, right),
-        without_punctuation=_attachment(both, ~both.punctuation, heads_right, right),
+        with_punctuation=_attachment(both, both.annotated, heads_right, right),
+        without_punctuation=_attachment(
+            both, both.annotated & ~both.punctuation, heads_right, right
+        ),
     )
 
 
@@ -162,8 +177,10 @@ def _whole_sentences(both: Aligned, right: Mask) -> float:
 
 
 def _nonprojective(both: Aligned, system: int, heads_right: Mask) -> NonProjective:
-    gold = nonprojective_arcs(both.heads[0], both.starts) & both.counted
-    ours = nonprojective_arcs(both.heads[system], both.starts) & both.counted
+    # What is above a gap is not known, so neither is what a head dominates.
+    counted = both.counted & both.whole
+    gold = nonprojective_arcs(both.heads[0], both.starts) & counted
+    ours = nonprojective_arcs(both.heads[system], both.starts) & counted
     return NonProjective(
         gold=int(gold.sum()),
         system=int(ours.sum()),
