@@ -23,6 +23,19 @@ def test_inspect(run, model, parser):
         assert part in done.stdout
 
 
+def test_lines_in_a_pipe(run, model, monkeypatch):
+    """No blanks at their ends; as long as they need to be, or as COLUMNS says."""
+    lines = run("inspect", model).stdout.splitlines()
+    assert [line for line in lines if line != line.rstrip()] == []
+    assert max(map(len, lines)) > 100
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = run("inspect", model).stdout.splitlines()
+    assert 50 < max(map(len, lines)) <= 60
+    for columns in ("0", "many"):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert "loglinear" in run("inspect", model).stdout
+
+
 def test_inspect_json(run, model, parser):
     answer = json.loads(run("inspect", model, "--json").stdout)
     assert answer["settings"] == parser.model.settings.to_dict()

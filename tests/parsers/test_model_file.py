@@ -137,7 +137,7 @@ def test_foreign_files(tmp_path, content, reason):
 
 
 def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(ModelError, match="No such file"):
+    with pytest.raises(ModelError, match="cannot be read: no such file or directory"):
         arbora.load(tmp_path / "nothing")
     with pytest.raises(ModelError, match=r"[Ii]s a directory"):
         arbora.load(tmp_path)
