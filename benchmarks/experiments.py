@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 import arbora
 from arbora.data import Sentence
 from arbora.evaluation.rules import rule_for
-from arbora.inference.decoding import greedy_heads
 
 # Raised when features or learners change, so that results of older code are not used again.
 GENERATION = 1
@@ -191,14 +190,7 @@ def _decoder_options(name: str) -> dict[str, str]:
 def _judge(
     parser: arbora.Parser, gold: list[Sentence], how: dict[str, str], seconds: float
 ) -> Result:
-    if how.get("decode") == "greedy-posterior":
-        marginals = (parser.distribution(sentence).marginals for sentence in gold)
-        parsed = [
-            sentence.with_tree(greedy_heads(table)[0])
-            for sentence, table in zip(gold, marginals, strict=True)
-        ]
-    else:
-        parsed = list(parser.parse(gold, probabilities=False, **how))
+    parsed = list(parser.parse(gold, probabilities=False, **how))
     rule = rule_for(None, gold[0].format)
     sentence, heads, both = [], [], []
     for i, (right, found) in enumerate(zip(gold, parsed, strict=True)):

@@ -44,6 +44,18 @@ def toy_sentences(rng, lengths, trees="nonprojective", root="single", missing=0.
     return [toy_sentence(rng, n, trees, root, missing) for n in lengths]
 
 
+def without_heads(sentence, rng, share):
+    """The sentence as if so large a share of it had not been annotated."""
+    heads = sentence.heads.copy()
+    labels = np.array(sentence.labels, dtype=object)
+    gone = rng.random(len(heads)) < share
+    heads[gone], labels[gone] = -1, "_"
+    return Sentence.from_words(
+        sentence.forms, sentence.upos, sentence.xpos, lemmas=sentence.lemmas,
+        feats=sentence.feats, heads=heads, labels=labels.tolist(),
+    )  # fmt: skip
+
+
 def toy_treebank(sentences, templates="rich"):
     block = read_whole(sentences)
     settings = FeatureSettings.for_training(templates, block)

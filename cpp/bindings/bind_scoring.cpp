@@ -132,24 +132,26 @@ void inner_products(const LinearModel& model, const Encoded& encoded, Ints sente
   arbora::scoring::inner_products(model, selection, d_scores.data(), count, products.data());
 }
 
-using Row = std::tuple<std::string_view, std::vector<std::string>, unsigned, double>;
+using Row = std::tuple<std::string_view, std::vector<std::string>, unsigned, bool, double>;
 
 template <class Weight>
 std::vector<Row> explain(const LinearModel& model, Input<Weight> weights,
                          const arbora::data::Block& block, Index sentence,
                          const FeatureSet& features, const arbora::features::Clusters* clusters,
-                         Index head, Index modifier) {
+                         Index head, Index modifier, Index outcome) {
   check(weights.size() == model.weights(), "weights");
   if (sentence < 0 || sentence >= block.sentences()) throw nb::index_error("no such sentence");
   const Index n = block.words(sentence);
   if (head < 0 || head > n || modifier < 1 || modifier > n || head == modifier) {
     throw nb::index_error("no such arc");
   }
+  if (outcome < 0 || outcome >= model.width()) throw nb::index_error("no such outcome");
   const arbora::features::NamedSentence named(block, sentence, features.columns, clusters);
   std::vector<Row> rows;
   for (auto& entry :
-       arbora::scoring::explain_arc(model.arcs, weights.data(), named.view(), head, modifier)) {
-    rows.emplace_back(entry.name, std::move(entry.atoms), entry.variant, entry.value);
+       arbora::scoring::explain_arc(model, weights.data(), named.view(), head, modifier, outcome)) {
+    rows.emplace_back(entry.name, std::move(entry.atoms), entry.variant, entry.of_outcome,
+                      entry.value);
   }
   return rows;
 }
@@ -180,8 +182,9 @@ void bind_scores(nb::module_& module) {
   module.def("score_labels", &score_labels<Weight>, "table"_a, "weights"_a.noconvert(), "scale"_a,
              "encoded"_a, "sentences"_a, "heads"_a, "scores"_a.noconvert(), "threads"_a);
   module.def("explain", &explain<Weight>, "model"_a, "weights"_a.noconvert(), "block"_a,
-             "sentence"_a, "features"_a, "clusters"_a.none(), "head"_a, "modifier"_a,
-             "Template, atoms, variant and contribution of every feature of an arc.");
+             "sentence"_a, "features"_a, "clusters"_a.none(), "head"_a, "modifier"_a, "outcome"_a,
+             "Template, atoms, variant, whether it is of the outcome, and contribution of every "
+             "feature of an arc.");
 }
 
 }  // namespace

@@ -44,11 +44,6 @@ ARBORA_MULTIVERSION void add_row(const double* row, Index width, double value, d
   add_row_to(row, width, value, totals);
 }
 
-std::size_t row_of(const RowTable& table, std::uint64_t key) {
-  const auto row = static_cast<std::size_t>(key >> static_cast<unsigned>(64 - table.bits));
-  return table.offset + row * static_cast<std::size_t>(table.width);
-}
-
 // The rows of one arc's features: asked for when they are known, added up when those of the next
 // arc are on their way (as in arc_table.cpp).
 template <class Weight>
@@ -137,21 +132,6 @@ struct RowEntries {
     }
   }
 };
-
-// The templates that rows of this kind have, for one arc.
-template <class Sink>
-void arc_rows(const RowTable& table, const HashedSentence& s, Index h, Index m,
-              Between<std::uint64_t>& between, Sink& sink) {
-  if (table.outcomes == Outcomes::label) {
-    features::label_templates(table.features, s, h, m, sink);
-    return;
-  }
-  features::end_templates(table.features, s, m, features::Role::modifier, sink);
-  if (table.outcomes == Outcomes::token) return;
-  features::end_templates(table.features, s, h, features::Role::head, sink);
-  between.fill(s, h, m);
-  features::pair_templates(table.features, s, h, m, between, sink);
-}
 
 bool any(const double* d, Index width) {
   return std::any_of(d, d + width, [](double x) { return x != 0.0; });

@@ -14,6 +14,9 @@ __all__ = [
     "ScoreError",
     "ShapeError",
     "TooLargeError",
+    "reason",
+    "unreadable",
+    "unwritable",
 ]
 
 
@@ -22,7 +25,7 @@ class ArboraError(ValueError):
 
 
 class AlignmentError(ArboraError):
-    """Gold and system do not hold the same words, or gold is not annotated."""
+    """Gold and system do not hold the same words."""
 
 
 class ArgumentError(ArboraError):
@@ -72,3 +75,19 @@ class FileError(ArboraError, OSError):
 
 class ModelError(ArboraError):
     """A model file or checkpoint cannot be used."""
+
+
+def unreadable(name: object, error: BaseException) -> FileError:
+    """What is said of every file that cannot be read."""
+    return FileError(f"{name} cannot be read: {reason(error)}.")
+
+
+def unwritable(name: object, error: BaseException, advice: str = "") -> FileError:
+    """What is said of every file that cannot be written."""
+    return FileError(f"{name} cannot be written: {reason(error)}{advice}.")
+
+
+def reason(error: BaseException) -> str:
+    """What the system says, in small letters."""
+    text = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
+    return text[0].lower() + text[1:]

@@ -26,6 +26,12 @@ SYSTEM = GOLD.replace("2\tnsubj:wh", "2\tnsubj").replace("2\tdet", "3\tdet")
 OTHER = SYSTEM.replace("\t3\tpunct", "\t2\tpunct")
 
 
+@pytest.fixture(autouse=True)
+def any_width(monkeypatch):
+    """Workers of pytest-xdist have the width of a terminal that they do not write to."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     """Gold and two systems in the current folder."""

@@ -103,15 +103,31 @@ def test_bytes_that_are_no_text(run, files):
 
 
 @pytest.mark.parametrize(
+    "arguments",
+    [["stats", "gone"], ["inspect", "gone"], ["parse", "--model", "gone", "gold.conllu"],
+     ["train", "gold.conllu", "--word-clusters", "gone", "--bits", "8"]],
+    ids=lambda arguments: arguments[0],
+)  # fmt: skip
+def test_one_wording_for_files_that_are_not_there(run, arguments):
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert done.stderr == "arbora: gone cannot be read: no such file or directory.\n"
+
+
+@pytest.mark.parametrize(
     ("error", "status", "sentence"),
     [
         (arbora.ArgumentError("no such thing"), 2, "no such thing."),
         (
             FileNotFoundError(2, "No such file or directory", "x"),
             2,
-            "x: No such file or directory.",
+            "x cannot be read or written: no such file or directory.",
         ),
-        (OSError(28, "No space left on device"), 2, "failed: No space left on device."),
+        (
+            OSError(28, "No space left on device"),
+            2,
+            "cannot be read or written: no space left on device.",
+        ),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), 2, "not UTF-8"),
         (MemoryError(), 2, "not enough memory."),
         (KeyboardInterrupt(), 130, "interrupted."),
@@ -166,7 +182,7 @@ def test_a_full_disk():
                 stderr=subprocess.PIPE,
             )  # fmt: skip
             assert done.returncode == 2
-            assert_one_sentence(done.stderr, "No space left on device")
+            assert_one_sentence(done.stderr, "no space left on device")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes end differently there")

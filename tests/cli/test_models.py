@@ -23,6 +23,19 @@ def test_inspect(run, model, parser):
         assert part in done.stdout
 
 
+def test_lines_in_a_pipe(run, model, monkeypatch):
+    """No blanks at their ends; as long as they need to be, or as COLUMNS says."""
+    lines = run("inspect", model).stdout.splitlines()
+    assert [line for line in lines if line != line.rstrip()] == []
+    assert max(map(len, lines)) > 100
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = run("inspect", model).stdout.splitlines()
+    assert 50 < max(map(len, lines)) <= 60
+    for columns in ("0", "many"):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert "loglinear" in run("inspect", model).stdout
+
+
 def test_inspect_json(run, model, parser):
     answer = json.loads(run("inspect", model, "--json").stdout)
     assert answer["settings"] == parser.model.settings.to_dict()
@@ -51,6 +64,16 @@ def test_explain_json(run, model, parser):
     assert answer["form"] == "frost"
     sentence = next(iter(arbora.read_conllu(TEST)))
     assert answer["head"] == parser.explain(sentence, 2).head
+
+
+def test_explain_labels(run, tmp_path):
+    path = tmp_path / "joint.arbora"
+    options = {"labels": "joint", "bits": 12, "label_bits": 8, "passes": 1, "threads": 1}
+    arbora.Parser(**options).fit(TREEBANK / "dev.conllu").save(path)
+    done = run("explain", "--model", str(path), TEST, "--word", "3", "--top", "99")
+    assert done.exit_code == 0, done.stderr
+    for part in ("the score of the arc with its best label", " as ", "speaks for", "together"):
+        assert part in done.stdout
 
 
 def test_explain_from_standard_input(run, model):

@@ -190,7 +190,7 @@ def test_samples(run, model):
     assert run(*many, "--seed", "7", input=ODD).stdout != run(*many, input=ODD).stdout
 
 
-@pytest.mark.parametrize("decode", ["map", "mbr", "greedy"])
+@pytest.mark.parametrize("decode", ["map", "mbr", "greedy", "greedy-posterior"])
 @pytest.mark.parametrize("trees", ["projective", "nonprojective"])
 def test_decoders(run, model, decode, trees):
     done = run("parse", "--model", model, TEST, "--decode", decode, "--trees", trees)

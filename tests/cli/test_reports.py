@@ -42,6 +42,27 @@ def test_every_rule_can_be_asked_for(run, rule):
     assert f"rule {rule}" in done.stdout
 
 
+def test_the_format_can_be_said(run):
+    """Which decides the rule, and so whether punctuation counts."""
+    forced = ("--format", "conllx", "--json")
+    answer = json.loads(run("evaluate", "gold.conllu", "a.conllu", *forced).stdout)
+    assert answer == evaluate("gold.conllu", "a.conllu", format="conllx").to_dict()
+    assert (answer["rule"], answer["tokens"]) == ("conllx", 5)
+    answer = json.loads(run("compare", "gold.conllu", "a.conllu", "b.conllu", *forced).stdout)
+    assert (answer["rule"], answer["tokens"]) == ("conllx", 5)
+    (answer,) = json.loads(run("stats", "gold.conllu", *forced).stdout)["treebanks"]
+    assert answer["format"] == "conllx"
+
+
+def test_partial_gold(run, files):
+    (files / "partial.conllu").write_text(GOLD.replace("\t3\tpunct", "\t_\t_"), encoding="utf-8")
+    said = "1 word without a head in gold is left out"
+    for command in (["evaluate"], ["compare", "b.conllu"]):
+        done = run(command[0], "partial.conllu", "a.conllu", *command[1:])
+        assert "6 words in 2 sentences" in done.stdout
+        assert said in done.stdout
+
+
 def test_evaluate_in_parts(run):
     parts = ["--by", "label", "--by", "distance", "--by", "length"]
     text = run("evaluate", "gold.conllu", "a.conllu", *parts).stdout

@@ -8,13 +8,14 @@ import re
 import signal
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 
 import arbora
 from arbora.cli.settings import OPTIONS
 from arbora.parsers import ParserSettings
-from arbora.parsers.settings import _CHOICES
+from arbora.parsers.settings import _CHOICES, Optimizer
 from tests.cli.conftest import GOLD, TREEBANK, assert_one_sentence
 
 TRAIN, DEV = str(TREEBANK / "train.conllu"), str(TREEBANK / "dev.conllu")
@@ -37,6 +38,27 @@ def test_every_setting_is_an_option():
             assert set(option.type.__args__) == choices
             for choice in choices:
                 assert str(choice) in option.help
+
+
+@pytest.mark.parametrize("name", ["perceptron", "mira", "maxmargin", *get_args(Optimizer)])
+def test_help_tells_the_defaults(name):
+    """As in "By default 15 (lbfgs, cg: 10; maxmargin, eg: 30)."."""
+    own = ParserSettings(**{"optimizer" if name in get_args(Optimizer) else "learner": name})
+    own = own.resolved()
+    told = 0
+    for option in OPTIONS:
+        value = getattr(own, option.name)
+        found = re.search(r"By default (\w+(?:\.\d+)?)(?: \((.*)\))?[.;]", option.help)
+        if found is None:
+            assert isinstance(value, bool | str) or "default" in option.help
+            continue
+        said = found[1]
+        for names, other in re.findall(r"([a-z][a-z, ]*): ([\w.]+)", found[2] or ""):
+            said = other if name in names.split(", ") else said
+        if value is not None:  # which it is where the learner has no such option
+            assert said == (value if isinstance(value, str) else f"{value:g}"), option.name
+            told += 1
+    assert told >= 6
 
 
 def test_train(run, folder):
@@ -64,6 +86,13 @@ def test_defaults_are_enough(run, folder):
     assert done.exit_code == 0, done.stderr
     assert (folder / "own.arbora").exists()
     assert "on the last tenth, held out of training" in done.stdout
+
+
+def test_the_licence_is_shown(run, folder):
+    (folder / "own.conllu").write_text(GOLD, encoding="utf-8")
+    few = ("--bits", "12", "--passes", "1", "--licence", "CC BY-SA [4.0]")
+    assert run("train", "own.conllu", *few).exit_code == 0
+    assert "licence      CC BY-SA [4.0]" in run("inspect", "own.arbora").stdout
 
 
 def test_a_handful_of_sentences(run, folder):

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arbora import AlignmentError, ArgumentError
-from arbora.evaluation import evaluate
+from arbora.evaluation import compare, evaluate
+from arbora.evaluation.counts import Match
 from arbora.evaluation.nonprojective import nonprojective_arcs
 from tests.evaluation.sentences import sentence
 
@@ -176,9 +177,38 @@ def test_the_first_difference_is_named(system, message):
         evaluate(GOLD, system)
 
 
-def test_gold_must_be_annotated():
-    with pytest.raises(AlignmentError, match="sentence 1, word 2 has no head in the gold"):
-        evaluate([sentence("a b", [0, -1])], [sentence("a b", [0, 1])])
+def test_only_words_with_a_gold_head_count():
+    gold = [
+        sentence("a b c .", [2, -1, 2, -1], "x y z p"),
+        sentence("d e", [-1, -1], "x y"),
+        sentence("f g h i", [3, 4, 0, 3], "x y z x"),
+    ]
+    system = [
+        sentence("a b c .", [2, 0, 1, -1], "x y z q"),
+        sentence("d e", [-1, 0], "x y"),
+        sentence("f g h i", [3, 4, 0, 3], "x y z y"),
+    ]
+    scores = evaluate(gold, system)
+    assert (scores.tokens, scores.unannotated, scores.sentences) == (6, 4, 3)
+    assert scores.uas == pytest.approx(500 / 6)
+    assert scores.las == pytest.approx(400 / 6)
+    assert scores.complete == scores.root - 50 == 50  # of two sentences: one has nothing to count
+    assert scores.by_label["y"] == Match(1, 2, 1)
+    assert scores.by_distance["1"] == Match(3, 2, 2)
+    assert scores.by_length["1-10"].tokens == scores.with_punctuation.tokens == 6
+    assert (scores.nonprojective.gold, scores.nonprojective.system) == (1, 1)
+    assert "4 words without a head in gold are left out" in str(scores)
+    assert "without a head" not in str(evaluate(gold[2:], system[2:]))
+    compared = compare(gold, system, system, permutations=1)
+    assert (compared.tokens, compared.unannotated) == (6, 4)
+    assert compared.uas.a == scores.uas
+    assert "4 words without a head in gold are left out" in str(compared)
+
+
+def test_gaps_that_have_no_crossing_arcs():
+    """A word under an unknown head may hang below the arc that spans it."""
+    gold = [sentence("a b c", [3, -1, 0])]
+    assert evaluate(gold, [sentence("a b c", [3, 3, 0])]).nonprojective.gold == 0
 
 
 def test_nothing_to_score():
@@ -186,6 +216,9 @@ def test_nothing_to_score():
         evaluate([], [])
     with pytest.raises(ArgumentError, match="leaves every word out"):
         evaluate(GOLD[3:], SYSTEM[3:])
+    for question in (evaluate, lambda gold, system: compare(gold, system, system)):
+        with pytest.raises(ArgumentError, match="no word has a head in the gold"):
+            question([sentence("a b", [-1, -1])], [sentence("a b", [0, 1])])
 
 
 @given(st.data())

@@ -148,5 +148,5 @@ class TestWordClusters:
             read_clusters(self.write(tmp_path, text))
 
     def test_missing_files(self, tmp_path):
-        with pytest.raises(FileError, match="No such file"):
+        with pytest.raises(FileError, match="cannot be read: no such file or directory"):
             read_clusters(tmp_path / "nothing")

@@ -38,9 +38,16 @@ def labels_of(parser, tree):
     return [parser.model.labels[i] for i in tree.labels]
 
 
-@pytest.mark.parametrize("decode", ["map", "mbr", "greedy"])
+QUESTIONS = {
+    "map": lambda trees: trees.argmax(),
+    "mbr": lambda trees: trees.mbr(),
+    "greedy": lambda trees: trees.greedy(),
+    "greedy-posterior": lambda trees: trees.greedy(by="marginal"),
+}
+
+
+@pytest.mark.parametrize("decode", QUESTIONS)
 def test_decoders(parser, test_sentences, decode):
-    question = {"map": "argmax", "mbr": "mbr", "greedy": "greedy"}[decode]
     for parsed, plain in zip(
         parser.parse(test_sentences, decode=decode), test_sentences, strict=True
     ):
@@ -49,13 +56,22 @@ def test_decoders(parser, test_sentences, decode):
             ProjectiveTrees if parser.settings.trees == "projective" else SpanningTrees
         )
         assert trees.root == parser.model.root
-        answer = getattr(trees, question)()
-        heads = answer[0] if isinstance(answer, tuple) else answer.heads
-        assert parsed.heads.tolist() == heads.tolist()
+        answer = QUESTIONS[decode](trees)
+        assert parsed.heads.tolist() == answer.heads.tolist()
         assert parsed.forms == plain.forms
         if parser.model.joint:
-            labels = answer[1] if isinstance(answer, tuple) else answer.labels
-            assert parsed.labels == [parser.model.labels[i] for i in labels]
+            assert parsed.labels == labels_of(parser, answer)
+
+
+def test_greedy_by_posterior_is_another_question(test_sentences):
+    """A good head that no good tree has is taken by score only (Smith & Smith 2007, section 6)."""
+    parser = trained(labels="none", arc_filter=False, passes=1)
+    twins = [Sentence.from_words(["x"] * n, ["NOUN"] * n) for n in range(2, 9)]
+    by_score, by_posterior = (
+        [p.heads.tolist() for p in parser.parse([*test_sentences, *twins], decode=decode)]
+        for decode in ("greedy", "greedy-posterior")
+    )
+    assert by_score != by_posterior
 
 
 def test_probabilities(parser, test_sentences):
@@ -80,12 +96,13 @@ def test_probabilities(parser, test_sentences):
         assert parsed.log_prob == pytest.approx(expected, abs=1e-6)
 
 
-def test_greedy_heads_that_are_no_tree_have_no_probability(test_sentences):
+@pytest.mark.parametrize("decode", ["greedy", "greedy-posterior"])
+def test_greedy_heads_that_are_no_tree_have_no_probability(test_sentences, decode):
     parser = at_temperature(trained(labels="none"), 1.0)
     # Words that pull each other make cycles where each takes its best head.
     twins = [Sentence.from_words(["x"] * n, ["NOUN"] * n) for n in range(2, 9)]
     found = set()
-    for parsed in parser.parse([*test_sentences, *twins], decode="greedy"):
+    for parsed in parser.parse([*test_sentences, *twins], decode=decode):
         trees = parser.distribution(parsed)
         is_tree = bool(
             in_class(parsed.heads[None, :].astype(np.int64), "nonprojective", trees.root)

@@ -35,7 +35,9 @@ def trained(**options):
 @pytest.mark.parametrize(
     "options",
     [{}, {"features": "mcdonald2005"}, {"features": "squeezed2005"}, {"arc_filter": False},
-     {"word_clusters": True}, {"learner": "perceptron"}, {"trees": "projective"}],
+     {"word_clusters": True}, {"learner": "perceptron"}, {"trees": "projective"},
+     {"labels": "joint", "word_clusters": True}, {"clusters": 3},
+     {"clusters": 2, "cluster_of": "token"}],
     ids=str,
 )  # fmt: skip
 def test_contributions_sum_to_the_difference(sentences, options):
@@ -46,7 +48,7 @@ def test_contributions_sum_to_the_difference(sentences, options):
         encoded = Encoded(read_whole([sentence]), model.features, model.word_clusters)
         n = len(sentence)
         scores = model.arc_scorer(1).scores(model.weights, encoded, np.array([0]))
-        scores = scores.reshape(n + 1, n + 1)
+        scores = scores.reshape(n + 1, n + 1, -1).max(axis=2)
         for word in range(1, n + 1):
             heads = [h for h in range(n + 1) if h != word and np.isfinite(scores[h, word])]
             for head, against in pairwise(heads):
@@ -86,11 +88,28 @@ def test_a_filtered_arc(sentences):
         parser.explain(sentences[1], 4, 1)
 
 
-def test_arcs_that_have_no_score_of_their_own(sentences):
-    for options in ({"labels": "joint"}, {"clusters": 2}):
-        parser = trained(**options)
-        with pytest.raises(arbora.ModelError, match="no single score"):
-            parser.explain(sentences[0], 1, 2)
+def test_a_label_is_explained_with_its_arc(sentences):
+    parser = trained(labels="joint", passes=3)
+    parsed = parser.parse(sentences[:6])
+    seen = set()
+    for sentence, tree in zip(sentences, parsed, strict=False):
+        for word in range(1, len(sentence) + 1):
+            answer = parser.explain(sentence, word)
+            assert (answer.head, answer.outcome) == (tree.heads[word - 1], tree.labels[word - 1])
+            assert "label" in answer.explains
+            spoken_for = {one.outcome for one in answer.contributions}
+            assert "" in spoken_for
+            assert spoken_for <= {"", answer.outcome, answer.against_outcome}
+            seen |= {one.variant for one in answer.contributions if one.outcome}
+    assert seen == {"left", "right", "root"}
+
+
+def test_clusters_are_explained_by_the_best(sentences):
+    parser = trained(clusters=3)
+    answer = parser.explain(sentences[0], 4)
+    assert "cluster" in answer.explains
+    assert {answer.outcome, answer.against_outcome} <= {"cluster 1", "cluster 2", "cluster 3"}
+    assert answer.to_dict()["outcome"] == answer.outcome
 
 
 def test_names_of_variants():

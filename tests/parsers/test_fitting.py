@@ -10,7 +10,7 @@ from arbora.data.whole import read_whole
 from arbora.features import Encoded, WordClusters
 from arbora.parsers.model_file import to_bytes
 from tests.parsers.conftest import SMALL, sentences
-from tests.toys import toy_sentences
+from tests.toys import toy_sentences, without_heads
 
 LEARNERS = {
     "perceptron": {"learner": "perceptron"},
@@ -209,50 +209,6 @@ def test_too_few_sentences_to_hold_any_out():
         parser.model.weights.tobytes()
         != fit(sentences("train", 10), (), passes=1).model.weights.tobytes()
     )
-
-
-def without_heads(sentence, rng, share):
-    heads = sentence.heads.copy()
-    labels = np.array(sentence.labels, dtype=object)
-    gone = rng.random(len(heads)) < share
-    heads[gone], labels[gone] = -1, "_"
-    return Sentence.from_words(
-        sentence.forms, sentence.upos, sentence.xpos, lemmas=sentence.lemmas,
-        feats=sentence.feats, heads=heads, labels=labels.tolist(),
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("trees", ["projective", "nonprojective"])
-@pytest.mark.parametrize("name", LEARNERS)
-def test_partial_annotation(name, trees, rng):
-    """Seven heads in ten are missing: every sentence is learnt from."""
-    train = [without_heads(s, rng, 0.7) for s in sentences("train", 60)]
-    watcher = Watcher()
-    parser = fit(train, observer=watcher, **(LEARNERS[name] | {"trees": trees}))
-    assert watcher.seen == 60 * len(parser.history.passes)
-    assert "_" not in parser.model.labels
-    for record in parser.history.passes:
-        assert np.isfinite(record.loss)
-    assert np.isfinite(parser.model.weights).all()
-    assert parser.evaluate(sentences("train", 60)).uas > 0.0
-
-
-def test_labels_are_learnt_from_annotation_only(rng):
-    """Heads and labels that fill gaps are for the trees; the labeller does not see them."""
-    train = [without_heads(s, rng, 0.5) for s in sentences("train", 40)]
-    weights = [
-        fit(train, passes=1, **LEARNERS[name]).model.label_weights.tobytes()
-        for name in ("maxmargin", "eg", "perceptron")
-    ]
-    assert len(set(weights)) == 1
-
-
-def test_partial_annotation_costs_little(rng):
-    options = {"passes": 6, "bits": 16}
-    whole = fit(sentences("train"), **options)
-    part = fit([without_heads(s, rng, 0.5) for s in sentences("train")], **options)
-    test = sentences("test")
-    assert part.evaluate(test).uas > whole.evaluate(test).uas - 12.0
 
 
 @pytest.mark.parametrize("name", LEARNERS)

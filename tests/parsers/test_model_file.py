@@ -137,7 +137,7 @@ def test_foreign_files(tmp_path, content, reason):
 
 
 def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(ModelError, match="No such file"):
+    with pytest.raises(ModelError, match="cannot be read: no such file or directory"):
         arbora.load(tmp_path / "nothing")
     with pytest.raises(ModelError, match=r"[Ii]s a directory"):
         arbora.load(tmp_path)
@@ -214,6 +214,18 @@ def test_an_error_while_saving_leaves_the_old_file(tmp_path, monkeypatch):
         trained().save(path)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["model"]
+
+
+def test_the_card_has_the_licences_of_all_data():
+    train, some = sentences("train", 10), {"bits": 8, "label_bits": 4, "passes": 1}
+    assert Parser(**some).fit(train).model.card["licence"] is None
+    first = Parser(**some).fit(train, licence="CC BY 4.0")
+    assert from_bytes(to_bytes(first.model)).card["licence"] == "CC BY 4.0"
+    for licence, together in (
+        (None, "CC BY 4.0"), ("CC BY 4.0", "CC BY 4.0"), ("MIT", "CC BY 4.0; MIT")
+    ):  # fmt: skip
+        more = Parser(**some).fit(train, start=first, licence=licence)
+        assert more.model.card["licence"] == together
 
 
 def test_the_card_says_where_the_model_is_from():

@@ -81,7 +81,7 @@ def test_resolving_fills_in_what_was_not_said(learner, optimizer):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"decode": "best"}, "decode is one of map, mbr, greedy, max-z, not 'best'"),
+        ({"decode": "best"}, "decode is one of map, mbr, greedy, greedy-posterior, max-z, not"),
         ({"trees": "planar"}, "trees is one of nonprojective, projective"),
         ({"kbest": 0}, "kbest is a number of trees"),
         ({"samples": 1.5}, "samples is a number of trees"),

@@ -9,6 +9,7 @@ import typer
 from arbora.cli.evaluate import RuleName
 from arbora.cli.files import check_one_input
 from arbora.cli.output import figure, p_value, report_console, table, write_json
+from arbora.cli.shared import AsJson, FormatOption
 
 if TYPE_CHECKING:
     from arbora.evaluation import Comparison, Difference
@@ -37,7 +38,8 @@ def compare(
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="The same seed, the same answer.")
     ] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    format: FormatOption = None,  # noqa: A002  # the option's name
+    as_json: AsJson = False,
 ) -> None:
     """Compare two parses of the same sentences: is the difference more than luck?
 
@@ -46,14 +48,14 @@ def compare(
     from arbora.evaluation import compare as judge
 
     check_one_input(gold, a, b)
-    answer = judge(gold, a, b, rule, permutations=permutations, seed=seed)
+    answer = judge(gold, a, b, rule, permutations=permutations, seed=seed, format=format)
     if as_json:
         write_json(answer.to_dict())
         return
     console = report_console()
     console.print()
     console.print(f"{answer.tokens:,} words in {answer.sentences:,} sentences", style="bold")
-    console.print(f"rule {answer.rule}: {answer.rule_description}", style="dim")
+    console.print(f"rule {answer.rule}: {answer.rule_description}{answer.left_out()}", style="dim")
     headings = ["", "A", "B", "B - A", "95 % interval", "p, permutation", "p, sign test"]
     rows = [_row("UAS", answer.uas), _row("LAS", answer.las)]
     console.print()

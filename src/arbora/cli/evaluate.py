@@ -9,6 +9,7 @@ import typer
 
 from arbora.cli.files import check_one_input
 from arbora.cli.output import figure, report_console, table, write_json
+from arbora.cli.shared import AsJson, FormatOption
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -56,20 +57,21 @@ def evaluate(
             metavar="PART", help="Also by label, distance or length; may be given several times."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    format: FormatOption = None,  # noqa: A002  # the option's name
+    as_json: AsJson = False,
 ) -> None:
     """Score a parse against gold: UAS, LAS, complete sentences, roots, non-projective arcs."""
     from arbora.evaluation import evaluate as score
 
     check_one_input(gold, system)
-    scores = score(gold, system, rule)
+    scores = score(gold, system, rule, format=format)
     if as_json:
         write_json(scores.to_dict())
         return
     console = report_console()
     console.print()
     console.print(f"{scores.tokens:,} words in {scores.sentences:,} sentences", style="bold")
-    console.print(f"rule {scores.rule}: {scores.rule_description}", style="dim")
+    console.print(f"rule {scores.rule}: {scores.rule_description}{scores.left_out()}", style="dim")
     console.print()
     console.print(_summary(scores))
     for part in dict.fromkeys(by or []):

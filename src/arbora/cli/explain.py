@@ -84,27 +84,36 @@ def _report(answer: Explanation, sentence: Sentence, top: int) -> None:
     console = report_console()
     console.print()
     console.print(f"[bold]{name(answer.word)}[/bold] under [bold]{name(answer.head)}[/bold]")
+    ours, theirs = (
+        f" as {escape(outcome)}" if outcome else ""
+        for outcome in (answer.outcome, answer.against_outcome)
+    )
     console.print(
-        f"[dim]score {answer.score:.4f}; under {name(answer.against)} {answer.against_score:.4f}; "
-        f"the features of one minus those of the other make {answer.difference:+.4f}[/dim]"
+        f"[dim]{answer.explains}: {answer.score:.4f}{ours}; under {name(answer.against)} "
+        f"{answer.against_score:.4f}{theirs}; the features of one minus those of the other make "
+        f"{answer.difference:+.4f}[/dim]"
     )
     console.print()
     shown = answer.contributions[:top]
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             f"{one.value:+.4f}",
             one.template,
             escape(" | ".join(one.atoms)),
             one.variant,
+            escape(one.outcome),
         )
         for one in shown
     ]
     rest = answer.contributions[top:]
     if rest:
         others = sum(one.value for one in rest)
-        rows.append((f"{others:+.4f}", f"{len(rest):,} more", "", ""))
-    rows.append((f"{answer.difference:+.4f}", "together", "", ""))
-    made = table(["adds", "template", "its parts", "direction, distance"], rows)
+        rows.append((f"{others:+.4f}", f"{len(rest):,} more", "", "", ""))
+    rows.append((f"{answer.difference:+.4f}", "together", "", "", ""))
+    headings = ["adds", "template", "its parts", "direction, distance", "speaks for"]
+    if not answer.outcome:
+        headings, rows = headings[:-1], [row[:-1] for row in rows]
+    made = table(headings, rows)
     made.columns[0].justify = "right"
     for column in made.columns[1:]:
         column.justify = "left"

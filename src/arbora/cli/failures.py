@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from arbora.errors import ArboraError
+from arbora.errors import ArboraError, reason
 
 __all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CalmGroup"]
 
@@ -44,9 +44,9 @@ def _sentence(error: Exception) -> str:
         case ArboraError():
             text = str(error)
         case OSError(filename=None):
-            text = f"reading or writing failed: {error.strerror or error}"
+            text = f"something cannot be read or written: {reason(error)}"
         case OSError():
-            text = f"{error.filename}: {error.strerror}"
+            text = f"{error.filename} cannot be read or written: {reason(error)}"
         case UnicodeError():
             text = f"the input is not UTF-8 text ({error})"
         case _:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from arbora.errors import ArgumentError, FileError
+from arbora.errors import ArgumentError, unwritable
 
 __all__ = ["check_not_an_input", "check_one_input", "check_writable", "report_skipped", "size_text"]
 
@@ -23,9 +23,9 @@ def check_writable(path: str) -> None:
     """Refuses a path that could not be written to, before the work whose result it is to take."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise FileError(f"{path} cannot be written: it is a folder.")
+        raise unwritable(path, IsADirectoryError("it is a folder"))
     if target.exists() and not os.access(target, os.W_OK):
-        raise FileError(f"{path} cannot be written: permission denied.")
+        raise unwritable(path, PermissionError("permission denied"))
     if target.exists() and not target.is_file():
         return  # a device or a pipe
     try:
@@ -33,8 +33,7 @@ def check_writable(path: str) -> None:
         with tempfile.TemporaryFile(dir=target.parent):
             pass
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise FileError(f"{path} cannot be written: {why}.") from None
+        raise unwritable(path, error) from None
 
 
 def check_not_an_input(output: str, *inputs: str | None) -> None:

@@ -76,6 +76,8 @@ def _report(model: Model, path: str, size: int) -> None:
     if data:
         name = f" ({files['train']})" if files.get("train") else ""
         rows.append(("data", f"{data['words']:,} words in {data['sentences']:,} sentences{name}"))
+    if card.get("licence"):
+        rows.append(("licence", card["licence"]))
     dev = card.get("dev")
     if dev:
         where = files.get("dev") or "held-out or given sentences"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,23 +16,41 @@ if TYPE_CHECKING:
 __all__ = ["figure", "p_value", "report_console", "table", "write_json"]
 
 
+_PIPE = 200  # columns that cut nothing, where nobody says how many there are
+
+
 def write_json(answer: Mapping[str, Any]) -> None:
     """Exactly one JSON object on standard output."""
     sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def report_console() -> Console:
-    """Standard output; in a pipe without escape codes and wide enough to cut nothing."""
+    """Standard output; in a pipe without escape codes and, but for COLUMNS, wide enough."""
     from rich.console import Console
 
     class ReportConsole(Console):
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    console = ReportConsole(highlight=False, soft_wrap=False)
-    if not console.is_terminal:
-        console.width = 200
-    return console
+    if sys.stdout.isatty():
+        return ReportConsole(highlight=False, soft_wrap=False)
+    wanted = os.environ.get("COLUMNS", "")
+    width = int(wanted) if wanted.isdecimal() and int(wanted) else _PIPE
+    stream = cast("IO[str]", _Trimmed(sys.stdout))
+    return ReportConsole(file=stream, width=width, highlight=False, soft_wrap=False)
+
+
+class _Trimmed:
+    """A stream without the blanks that fill up the lines of tables."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(re.sub(r" +(?=\n)", "", text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Table:

@@ -40,11 +40,12 @@ def parse(
         str, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")
     ] = "-",
     decode: Annotated[
-        Literal["map", "mbr", "greedy", "max-z"] | None,
+        Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"] | None,
         typer.Option(
             metavar="NAME",
-            help="The likeliest tree (map), the most likely arcs (mbr), each word's best head "
-            "(greedy), or max-z for hidden clusters; by default what the model was tuned with.",
+            help="The likeliest tree (map), the most likely arcs (mbr), each word's head of the "
+            "best score (greedy) or probability (greedy-posterior), which need not make a tree, or "
+            "max-z for hidden clusters; by default what the model was tuned with.",
         ),
     ] = None,
     trees: Annotated[

@@ -39,23 +39,40 @@ OPTIONS = [
         "optimizer", Literal["adagrad", "sgd", "lbfgs", "cg", "eg"], LEARNING,
         "Of the loglinear learner: adagrad (the default), sgd, lbfgs, cg or eg.", "NAME",
     ),
-    Option("passes", int, LEARNING, "At most so many passes over the data."),
-    Option("patience", int, LEARNING, "Stop after so many passes without a better dev score."),
-    Option("batch_size", int, LEARNING, "Sentences per step; 1 is the textbook online learner."),
-    Option("rate", float, LEARNING, "Step size of adagrad and sgd."),
-    Option("l2", float, LEARNING, "Strength of regularisation: l2 / 2 times the squared weights."),
+    Option(
+        "passes", int, LEARNING,
+        "At most so many passes over the data. By default 15 (lbfgs, cg: 10; maxmargin, eg: 30).",
+    ),
+    Option(
+        "patience", int, LEARNING,
+        "Stop after so many passes without a better dev score. By default 4; maxmargin and eg, "
+        "which begin slowly, have at least 20.",
+    ),
+    Option(
+        "batch_size", int, LEARNING,
+        "Sentences per step of adagrad, sgd, perceptron and mira; 1 is the textbook online "
+        "learner. By default 16.",
+    ),
+    Option(
+        "rate", float, LEARNING, "Step size of adagrad and sgd. By default 0.05 (sgd: 0.02).",
+    ),
+    Option(
+        "l2", float, LEARNING,
+        "Strength of regularisation, but for perceptron and mira: l2 / 2 times the squared "
+        "weights. By default 10 (sgd, lbfgs, cg: 1).",
+    ),
     Option(
         "mira", Literal["1-best", "k-best", "factored", "mbr"], LEARNING,
-        "Constraints of MIRA: 1-best, k-best, factored or mbr.", "NAME",
+        "Constraints of MIRA: 1-best (the default), k-best, factored or mbr.", "NAME",
     ),
-    Option("largest_step", float, LEARNING, "MIRA's bound C on a step."),
-    Option("k", int, LEARNING, "Trees of k-best MIRA."),
+    Option("largest_step", float, LEARNING, "MIRA's bound C on a step. By default 0.001."),
+    Option("k", int, LEARNING, "Trees of k-best MIRA. By default 5."),
     Option("average", bool, LEARNING, "Average the weights of online learners."),
     Option(
         "refit", bool, LEARNING,
         "Without dev: when the best pass is known, learn from the held-out tenth as well.",
     ),
-    Option("seed", int, LEARNING, "The same seed, the same model."),
+    Option("seed", int, LEARNING, "The same seed, the same model. By default 0."),
     Option(
         "trees", TreeName, TREES,
         "The class that is learnt: nonprojective (the default) or projective.", "CLASS",
@@ -67,12 +84,15 @@ OPTIONS = [
         "ROOT",
     ),
     Option(
-        "decode", Literal["map", "mbr", "greedy", "max-z"], TREES,
-        "How trees are chosen: map, mbr, greedy or max-z.", "NAME",
+        "decode", Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"], TREES,
+        "How trees are chosen: map, mbr, greedy, greedy-posterior or max-z. By default mbr "
+        "(perceptron, mira, maxmargin: map).",
+        "NAME",
     ),
     Option(
         "decode_trees", Literal["auto", "nonprojective", "projective"], TREES,
-        "The class to choose from: nonprojective, projective, or auto, which lets dev decide.",
+        "The class to choose from: nonprojective, projective, or auto, which lets dev decide; by "
+        "default as --trees.",
         "CLASS",
     ),
     Option("order", Literal["first"], TREES, "Parts of trees that are scored: first.", "ORDER"),
@@ -84,14 +104,17 @@ OPTIONS = [
         "labels", Literal["staged", "joint", "none"], SIZE,
         "Labels after the tree (staged, the default), inside the sum (joint), or none.", "NAME",
     ),
-    Option("clusters", int, SIZE, "Hidden clusters of arcs; 0 for none."),
+    Option("clusters", int, SIZE, "Hidden clusters of arcs; 0, the default, for none."),
     Option(
         "cluster_of", Literal["edge", "token"], SIZE,
-        "Whether clusters belong to edge or token.", "NAME",
+        "Whether clusters belong to edge (the default) or token.", "NAME",
     ),
     Option("arc_filter", bool, SIZE, "Drop arcs longer than any in training between such tags."),
-    Option("bits", int, SIZE, "2^bits weights of arcs."),
-    Option("label_bits", int, SIZE, "2^label-bits rows of weights of labels or clusters."),
+    Option("bits", int, SIZE, "2^bits weights of arcs. By default 22."),
+    Option(
+        "label_bits", int, SIZE,
+        "2^label-bits rows of weights of labels or clusters. By default 17.",
+    ),
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import typer
 
 from arbora.cli.files import check_one_input, report_skipped
 from arbora.cli.output import figure, report_console, table, write_json
+from arbora.cli.shared import AsJson, FormatOption, SkipBad
 from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -87,10 +88,9 @@ def stats(
             metavar="TREEBANK...", help="Files, or folders with train, dev and test files."
         ),
     ],
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out malformed sentences, and say which.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    format: FormatOption = None,  # noqa: A002  # the option's name
+    skip_bad: SkipBad = False,
+    as_json: AsJson = False,
 ) -> None:
     """Describe treebanks: sizes, non-projective and crossing arcs, roots, lengths, labels.
 
@@ -98,7 +98,7 @@ def stats(
     A crossing arc crosses another one, arcs from the root included.
     """
     check_one_input(*treebanks)
-    found = [_read(path, skip_bad) for path in treebanks]
+    found = [_read(path, {"format": format, "skip_bad": skip_bad}) for path in treebanks]
     if as_json:
         write_json({"treebanks": [treebank.to_dict() for treebank in found]})
         return
@@ -117,13 +117,13 @@ def stats(
             )
 
 
-def _read(path: str, skip_bad: bool) -> Treebank:
+def _read(path: str, how: dict[str, Any]) -> Treebank:
     folder = Path(path)
     if path == "-" or not folder.is_dir():
         name = "standard input" if path == "-" else folder.name
-        return Treebank(name, {"": _read_part(path, skip_bad)})
+        return Treebank(name, {"": _read_part(path, how)})
     files = find_splits(folder)
-    parts = {split: _read_part(str(file), skip_bad) for split, file in files.items()}
+    parts = {split: _read_part(str(file), how) for split, file in files.items()}
     return Treebank(folder.resolve().name, parts)
 
 
@@ -147,11 +147,11 @@ def find_splits(folder: Path) -> dict[str, Path]:
     return {split: found[split] for split in SPLITS if split in found}
 
 
-def _read_part(path: str, skip_bad: bool) -> Part:
+def _read_part(path: str, how: dict[str, Any]) -> Part:
     from arbora.data import TreebankStats, read_conllu, treebank_stats
 
     part = Part(TreebankStats())
-    sentences = read_conllu(path, skip_bad=skip_bad, on_error=report_skipped, trees=True)
+    sentences = read_conllu(path, on_error=report_skipped, trees=True, **how)
     part.counts = treebank_stats(_noted(sentences, part))
     return part
 

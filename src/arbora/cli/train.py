@@ -57,6 +57,10 @@ def train(
         str | None,
         typer.Option(metavar="FILE", help="Word clusters: lines of cluster, form, number."),
     ] = None,
+    licence: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Licence of the data, for the model's card."),
+    ] = None,
     start: Annotated[
         str | None, typer.Option("--from", metavar="MODEL", help="A model to go on training.")
     ] = None,
@@ -94,9 +98,9 @@ def train(
         watcher = Watcher(bar, lines=not quiet)
         try:
             parser.fit(
-                train, dev, start=first, word_clusters=word_clusters, checkpoint=path,
-                resume=resume, observer=watcher, format=format, skip_bad=skip_bad,
-                on_error=report_skipped,
+                train, dev, start=first, word_clusters=word_clusters, licence=licence,
+                checkpoint=path, resume=resume, observer=watcher, format=format,
+                skip_bad=skip_bad, on_error=report_skipped,
             )  # fmt: skip
         except KeyboardInterrupt:
             _tell_how_to_resume(path)

@@ -14,8 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from arbora.data.source import reason
-from arbora.errors import ArgumentError, FileError
+from arbora.errors import ArgumentError, FileError, unwritable
 
 __all__ = ["WritePath", "open_output"]
 
@@ -85,7 +84,7 @@ def _explained(error: OSError, name: str) -> OSError:
     if isinstance(error, BrokenPipeError | FileError):
         return error
     advice = "; free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
-    return FileError(f"{name} cannot be written: {reason(error)}{advice}.")
+    return unwritable(name, error, advice)
 
 
 @contextmanager

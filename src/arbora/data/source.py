@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from arbora.errors import ArgumentError, FileError
+from arbora.errors import ArgumentError, FileError, unreadable
 
 __all__ = ["ReadPath", "Source", "open_source"]
 
@@ -74,14 +74,8 @@ class Source:
                 "to learn the line."
             ) from error
         except (OSError, EOFError) as error:
-            raise FileError(f"{self.name} cannot be read: {reason(error)}.") from error
+            raise unreadable(self.name, error) from error
         return piece.encode("utf-8") if isinstance(piece, str) else bytes(piece or b"")
-
-
-def reason(error: BaseException) -> str:
-    """What the system says, in small letters."""
-    text = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
-    return text[0].lower() + text[1:]
 
 
 @contextmanager
@@ -112,7 +106,7 @@ def _opened(name: str) -> IO[bytes]:
     try:
         return Path(name).open("rb")
     except OSError as error:
-        raise FileError(f"{name} cannot be read: {reason(error)}.") from error
+        raise unreadable(name, error) from error
 
 
 def _size(stream: IO[Any]) -> int | None:

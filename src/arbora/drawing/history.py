@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from arbora.errors import ArgumentError, FileError
+from arbora.errors import ArgumentError, unwritable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +72,7 @@ def draw_history(history: Course, path: str | os.PathLike[str] | None = None) ->
         try:
             figure.savefig(os.fspath(path), dpi=150)
         except OSError as error:
-            raise FileError(f"{os.fspath(path)} cannot be written: {error.strerror}.") from error
+            raise unwritable(os.fspath(path), error) from error
     return figure
 
 

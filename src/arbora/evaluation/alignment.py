@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora.data import read_conllu
+from arbora.data import Format, read_conllu
 from arbora.errors import AlignmentError, ArgumentError
 from arbora.evaluation.rules import Rule, rule_for
 from arbora.types import IntArray
@@ -53,9 +53,29 @@ class Aligned:
     starts: NDArray[np.int64]
 
     @property
+    def annotated(self) -> NDArray[np.bool_]:
+        """The words that have a head in gold."""
+        known: NDArray[np.bool_] = self.heads[0] >= 0
+        return known
+
+    @property
     def counted(self) -> NDArray[np.bool_]:
-        """The words that the rule scores."""
-        return np.ones_like(self.punctuation) if self.rule.everything else ~self.punctuation
+        """The words that the rule scores and gold knows."""
+        return self.annotated if self.rule.everything else self.annotated & ~self.punctuation
+
+    @property
+    def whole(self) -> NDArray[np.bool_]:
+        """The words of sentences whose every word has a head in gold."""
+        gaps = np.bincount(self.sentence, ~self.annotated, len(self.lengths))
+        return np.asarray(gaps == 0)[self.sentence]
+
+    def check_counted(self) -> None:
+        """Refuses to score nothing at all."""
+        if not self.counted.any():
+            why = f"rule {self.rule.name!r} leaves every word out"
+            if not self.annotated.any():
+                why = "no word has a head in the gold"
+            raise ArgumentError(f"there is nothing to score: {why}")
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -74,11 +94,16 @@ class Aligned:
 
     def right_heads(self, system: int = 1) -> NDArray[np.bool_]:
         """Words whose head is gold's; a missing head is never right."""
-        right: NDArray[np.bool_] = self.heads[0] == self.heads[system]
+        right: NDArray[np.bool_] = (self.heads[0] == self.heads[system]) & self.annotated
         return right
 
 
-def align(gold: Source, *systems: Source, punctuation: str | None = None) -> Aligned:
+def align(
+    gold: Source,
+    *systems: Source,
+    punctuation: str | None = None,
+    format: Format | None = None,  # noqa: A002  # the public name
+) -> Aligned:
     """Reads gold and systems in step; refuses them at the first word that differs."""
     sources = [gold, *systems]
     names = _names(sources)
@@ -88,12 +113,11 @@ def align(gold: Source, *systems: Source, punctuation: str | None = None) -> Ali
     is_punctuation: list[bool] = []
     lengths: list[int] = []
     rule = None
-    rows = zip_longest(*(_sentences(source) for source in sources))
+    rows = zip_longest(*(_sentences(source, format) for source in sources))
     for number, row in enumerate(rows, start=1):
         _check_same_words(number, row, names)
         if rule is None:
             rule = rule_for(punctuation, row[0].format)
-        _check_gold(number, row[0], names[0])
         is_punctuation += rule.punctuation(row[0])
         lengths.append(len(row[0].forms))
         for k, sentence in enumerate(row):
@@ -111,8 +135,10 @@ def align(gold: Source, *systems: Source, punctuation: str | None = None) -> Ali
     )
 
 
-def _sentences(source: Source) -> Iterator[ParsedSentence]:
-    return iter(read_conllu(source) if isinstance(source, str | os.PathLike) else source)
+def _sentences(source: Source, file_format: Format | None) -> Iterator[ParsedSentence]:
+    if isinstance(source, str | os.PathLike):
+        return iter(read_conllu(source, file_format))
+    return iter(source)
 
 
 def _names(sources: Sequence[Source]) -> list[str]:
@@ -150,15 +176,6 @@ def _check_same_words(
                     f"but {_quoted(theirs)} in {name}{_line(system)}: "
                     "both must hold the same words in the same order"
                 )
-
-
-def _check_gold(number: int, gold: ParsedSentence, name: str) -> None:
-    missing = np.flatnonzero(np.asarray(gold.heads) < 0)
-    if missing.size:
-        raise AlignmentError(
-            f"sentence {number}, word {missing[0] + 1} has no head in {name}{_line(gold)}: "
-            "only a fully annotated file can be gold"
-        )
 
 
 def _quoted(form: str | None) -> str:

@@ -8,9 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.errors import ArgumentError
+from arbora.data import Format
 from arbora.evaluation.alignment import Aligned, Source, align
-from arbora.evaluation.counts import Attachment, Match, NonProjective, number, percent, row
+from arbora.evaluation.counts import (
+    Attachment,
+    Match,
+    NonProjective,
+    number,
+    percent,
+    row,
+    unannotated_text,
+)
 from arbora.evaluation.nonprojective import nonprojective_arcs
 from arbora.types import IntArray
 
@@ -26,13 +34,16 @@ LENGTHS = {"1-10": 1, "11-20": 11, "21-30": 21, "31-40": 31, "41-50": 41, "51+":
 class Scores:
     """Attachment scores of a system, in percent, over the words that `rule` counts.
 
+    - `tokens`: how many those are; `unannotated`: words without a head in gold, which are not
+      counted.
     - `uas`, `las`: words with the right head, and the right label too as the rule compares labels;
       `las_exact`: with the whole label, subtypes and all.
     - `complete`, `complete_labelled`: sentences without an error; `root`: sentences whose root
       words are exactly gold's. Sentences without a counted word are left out of the three.
     - `by_label`: right head and label, for each label; `by_distance`: right head, for each distance
       between head and word; `by_length`: both, for each length of sentence.
-    - `nonprojective`: precision over the system's non-projective arcs, recall over gold's.
+    - `nonprojective`: precision over the system's non-projective arcs, recall over gold's, in
+      sentences that gold annotates whole.
     - `with_punctuation`, `without_punctuation`: the figures either way, whatever the rule.
 
     What there is nothing to measure by is None.
@@ -42,6 +53,7 @@ class Scores:
     rule_description: str
     sentences: int
     tokens: int
+    unannotated: int
     uas: float
     las: float
     las_exact: float
@@ -71,7 +83,7 @@ class Scores:
         match = self.nonprojective
         lines = [
             f"{self.tokens:,} words in {self.sentences:,} sentences",
-            f"rule {self.rule}: {self.rule_description}",
+            f"rule {self.rule}: {self.rule_description}{self.left_out()}",
             row("UAS", number(self.uas)),
             row("LAS", number(self.las)),
         ]
@@ -89,6 +101,10 @@ class Scores:
             lines.append(row(name, f"{number(other.uas)} UAS      {number(other.las)} LAS"))
         return "\n".join(lines)
 
+    def left_out(self) -> str:
+        """What is to be said of words without a gold head, if there are any."""
+        return unannotated_text(self.unannotated)
+
     def other_counts(self) -> dict[str, Attachment]:
         """The figures with or without punctuation that differ from the rule's own."""
         either = {
@@ -102,24 +118,28 @@ class Scores:
         }
 
 
-def evaluate(gold: Source, system: Source, punctuation: str | None = None) -> Scores:
+def evaluate(
+    gold: Source,
+    system: Source,
+    punctuation: str | None = None,
+    *,
+    format: Format | None = None,  # noqa: A002  # the public name
+) -> Scores:
     """Scores a system against gold; both are paths or iterables of sentences.
 
     `punctuation` names the rule: "conllx", "conll2018" or "ptb"; without it the format of the gold
     decides (CoNLL-X: "conllx", CoNLL-U: "conll2018", which agrees with the shared task's scorer).
+    `format` is that of the files, "conllu" or "conllx"; by default it is recognised.
     Files that do not hold the same words raise `AlignmentError` with the first difference.
     """
-    both = align(gold, system, punctuation=punctuation)
+    both = align(gold, system, punctuation=punctuation, format=format)
     return scores_of(both)
 
 
 def scores_of(both: Aligned, system: int = 1) -> Scores:
     """The scores of one of the aligned systems."""
     counted = both.counted
-    if not counted.any():
-        raise ArgumentError(
-            f"there is nothing to score: rule {both.rule.name!r} leaves every word out"
-        )
+    both.check_counted()
     labels, names = both.compared_labels()
     heads_right = both.right_heads(system)
     right = heads_right & (labels[0] == labels[system])
@@ -131,6 +151,7 @@ def scores_of(both: Aligned, system: int = 1) -> Scores:
         rule_description=both.rule.description,
         sentences=len(both.lengths),
         tokens=tokens,
+        unannotated=int((~both.annotated).sum()),
         uas=100 * int(heads_right[counted].sum()) / tokens,
         las=100 * int(right[counted].sum()) / tokens,
         las_exact=100 * int(exact[counted].sum()) / tokens,
@@ -141,8 +162,10 @@ def scores_of(both: Aligned, system: int = 1) -> Scores:
         by_label=_by_label(labels[0][counted], labels[system][counted], right[counted], names),
         by_distance=_by_distance(both, system, heads_right),
         by_length=_by_length(both, heads_right, right),
-        with_punctuation=_attachment(both, np.ones_like(counted), heads_right, right),
-        without_punctuation=_attachment(both, ~both.punctuation, heads_right, right),
+        with_punctuation=_attachment(both, both.annotated, heads_right, right),
+        without_punctuation=_attachment(
+            both, both.annotated & ~both.punctuation, heads_right, right
+        ),
     )
 
 
@@ -154,8 +177,10 @@ def _whole_sentences(both: Aligned, right: Mask) -> float:
 
 
 def _nonprojective(both: Aligned, system: int, heads_right: Mask) -> NonProjective:
-    gold = nonprojective_arcs(both.heads[0], both.starts) & both.counted
-    ours = nonprojective_arcs(both.heads[system], both.starts) & both.counted
+    # What is above a gap is not known, so neither is what a head dominates.
+    counted = both.counted & both.whole
+    gold = nonprojective_arcs(both.heads[0], both.starts) & counted
+    ours = nonprojective_arcs(both.heads[system], both.starts) & counted
     return NonProjective(
         gold=int(gold.sum()),
         system=int(ours.sum()),

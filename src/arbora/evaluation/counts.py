@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Attachment", "Match", "NonProjective", "number", "percent", "row"]
+__all__ = ["Attachment", "Match", "NonProjective", "number", "percent", "row", "unannotated_text"]
 
 
 def percent(part: float, whole: float) -> float | None:
@@ -97,6 +97,18 @@ class Attachment:
             "uas": self.uas,
             "las": self.las,
         }
+
+
+def unannotated_text(count: int) -> str:
+    """The end of a line about what is counted."""
+    if not count:
+        return ""
+    words = (
+        "1 word without a head in gold is"
+        if count == 1
+        else (f"{count:,} words without a head in gold are")
+    )
+    return f"; {words} left out"
 
 
 def row(name: str, *cells: str, width: int = 18) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arbora.data import Format
 from arbora.errors import ArgumentError
 from arbora.evaluation.alignment import Source, align
-from arbora.evaluation.counts import number
+from arbora.evaluation.counts import number, unannotated_text
 
 __all__ = ["Comparison", "Difference", "compare"]
 
@@ -45,12 +46,13 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems on the same gold, by UAS and LAS."""
+    """Two systems on the same gold, by UAS and LAS; `unannotated` words have no head in gold."""
 
     rule: str
     rule_description: str
     sentences: int
     tokens: int
+    unannotated: int
     uas: Difference
     las: Difference
     permutations: int
@@ -63,10 +65,14 @@ class Comparison:
             answer[name]["interval"] = list(answer[name]["interval"])
         return answer
 
+    def left_out(self) -> str:
+        """What is to be said of words without a gold head, if there are any."""
+        return unannotated_text(self.unannotated)
+
     def __str__(self) -> str:
         lines = [
             f"{self.tokens:,} words in {self.sentences:,} sentences",
-            f"rule {self.rule}: {self.rule_description}",
+            f"rule {self.rule}: {self.rule_description}{self.left_out()}",
             "             A       B     B-A     95 % interval   p (permutation)   p (sign)",
         ]
         for name, d in (("UAS", self.uas), ("LAS", self.las)):
@@ -86,6 +92,7 @@ def compare(
     *,
     permutations: int = 10_000,
     seed: int = 0,
+    format: Format | None = None,  # noqa: A002  # the public name
 ) -> Comparison:
     """Compares two systems on the same gold sentences; arguments as for `evaluate`.
 
@@ -93,14 +100,11 @@ def compare(
     """
     if not 1 <= permutations <= _MOST:
         raise ArgumentError(f"permutations is between 1 and {_MOST:,}, not {permutations}")
-    three = align(gold, a, b, punctuation=punctuation)
+    three = align(gold, a, b, punctuation=punctuation, format=format)
     labels, _ = three.compared_labels()
     counted = three.counted
     tokens = _per_sentence(three.sentence, counted, len(three.lengths))
-    if not tokens.any():
-        raise ArgumentError(
-            f"there is nothing to score: rule {three.rule.name!r} leaves every word out"
-        )
+    three.check_counted()
     differences = []
     for labelled in (False, True):
         correct = []
@@ -115,6 +119,7 @@ def compare(
         rule_description=three.rule.description,
         sentences=len(tokens),
         tokens=int(tokens.sum()),
+        unannotated=int((~three.annotated).sum()),
         uas=differences[0],
         las=differences[1],
         permutations=permutations,

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from arbora._core import features as kernels
-from arbora.errors import DataError, FileError
+from arbora.errors import DataError, unreadable
 
 __all__ = ["WordClusters", "read_clusters"]
 
@@ -38,7 +38,7 @@ def read_clusters(path: str | os.PathLike[str]) -> WordClusters:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as problem:
-        raise FileError(f"{name}: {problem.strerror or problem}.") from None
+        raise unreadable(name, problem) from None
     except UnicodeDecodeError:
         raise DataError("this is not UTF-8; convert the file to UTF-8", name, 1) from None
     rows: list[tuple[str, str, float]] = []

@@ -23,6 +23,8 @@ __all__ = ["BlockDecoder", "Decoded"]
 
 _CELLS_AT_ONCE = 1 << 20  # bounds the memory of a call, whatever the number of sentences
 _FEWEST_CELLS = 1 << 17  # if a cell has many labels
+_BY_POSTERIOR = ("mbr", "greedy-posterior")
+_GREEDY = ("greedy", "greedy-posterior")
 
 
 @dataclass(frozen=True)
@@ -127,8 +129,9 @@ class BlockDecoder:
         # Decoding takes scores for log-probabilities as they are (Smith & Smith 2007, section 4);
         # the temperature only makes the probabilities honest that are reported.
         trees = self.distribution(encoded, sentences, best_cluster=self.decode == "max-z")
-        marginals = trees.sums(marginals=True).marginals if self.decode == "mbr" else None
-        heads, labels = self._choose(trees, marginals)
+        if self.decode in _BY_POSTERIOR:
+            trees = risk_scores(trees, trees.sums(marginals=True).marginals)
+        heads, labels = self._choose(trees)
         label_scores = self.label_scores(encoded, sentences, heads)
         if label_scores is not None:
             labels = label_scores.argmax(axis=1).astype(np.int32)
@@ -140,13 +143,14 @@ class BlockDecoder:
             given_arc = softmax(label_scores)[np.arange(len(labels)), labels]
         return self.with_probabilities(encoded, sentences, heads, labels, given_arc)
 
-    def _choose(self, trees: Packed, marginals: FloatArray | None) -> tuple[IntArray, IntArray]:
-        if self.decode == "greedy":
+    def _choose(self, trees: Packed) -> tuple[IntArray, IntArray]:
+        """The best by score, or by whatever takes the scores' place."""
+        if self.decode in _GREEDY:
             answers = [greedy_heads(trees.scores(i)) for i in range(len(trees))]
             heads = np.concatenate([answer[0] for answer in answers])
             labels = [answer[1] for answer in answers if answer[1] is not None]
         else:
-            found = (trees if marginals is None else risk_scores(trees, marginals)).argmax()
+            found = trees.argmax()
             heads = np.concatenate([tree.heads for tree in found])
             labels = [tree.labels for tree in found if tree.labels is not None]
         return heads, np.concatenate(labels) if labels else np.full(len(heads), -1, np.int32)
@@ -182,7 +186,7 @@ class BlockDecoder:
             arcs = sums.marginals.reshape(-1, trees.n_labels)[cells].sum(axis=1)
             given_arc = sums.marginals[labelled] / np.maximum(arcs, 1e-300)
             log_probs = layout.per_sentence(trees.flat[labelled]) - log_partition
-        if self.decode == "greedy" and counts is None:  # whose heads need not be a tree
+        if self.decode in _GREEDY and counts is None:  # whose heads need not be a tree
             ends = np.cumsum(trees.n_words)
             rows = [heads[None, end - n : end] for n, end in zip(trees.n_words, ends, strict=True)]
             is_tree = [in_class(row.astype(np.int64), self.trees, self.model.root) for row in rows]

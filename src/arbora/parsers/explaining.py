@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from arbora.data import Block
-from arbora.errors import ArgumentError, ModelError
+from arbora.errors import ArgumentError
 from arbora.features import Encoded
 from arbora.parsers.model import Model
 from arbora.types import FloatArray
@@ -19,6 +19,8 @@ __all__ = ["Contribution", "Explanation", "explain_arc"]
 
 _DISTANCES = ("1", "2", "3", "4-5", "6-9", "10-19", "20+")
 _ROOT = 15  # the variant of arcs from the root symbol
+_DIRECTIONS = ("left", "right", "root")  # the first atom of every template of labels
+_Feature = tuple[str, tuple[str, ...], str, str]  # template, atoms, variant, outcome
 
 
 @dataclass(frozen=True)
@@ -26,13 +28,15 @@ class Contribution:
     """What one feature adds to the head's score minus its rival's.
 
     `template` names the parts of which `atoms` are the values; `variant` is the direction and
-    distance that the feature goes with, or empty if it goes with any.
+    distance that the feature goes with, or empty if it goes with any; `outcome` is the label or
+    hidden cluster that it speaks for, or empty if it speaks for the arc.
     """
 
     template: str
     atoms: tuple[str, ...]
     variant: str
     value: float
+    outcome: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,9 @@ class Explanation:
     """Why `word` hangs from `head` rather than from `against`; words count from 1, 0 is the root.
 
     The contributions, largest first, sum to `difference`; features that say the same of both heads
-    are left out.
+    are left out. In models whose arcs have labels or hidden clusters inside the sum over trees, the
+    scores are those of each arc with its best label or cluster, `outcome` and `against_outcome`;
+    `explains` says so.
     """
 
     word: int
@@ -49,6 +55,9 @@ class Explanation:
     score: float
     against_score: float
     contributions: tuple[Contribution, ...]
+    explains: str = "the score of the arc"
+    outcome: str = ""
+    against_outcome: str = ""
 
     @property
     def difference(self) -> float:
@@ -62,15 +71,12 @@ def explain_arc(
     model: Model, block: Block, word: int, head: int, against: int | None = None
 ) -> Explanation:
     """Explains an arc of the only sentence of a block."""
-    if model.joint or model.hidden:
-        what = "labels inside the sum" if model.joint else "hidden clusters"
-        raise ModelError(
-            f"arcs of a model with {what} have no single score to explain: use staged labels."
-        )
     scorer = model.arc_scorer(1)
     encoded = Encoded(block, model.features, model.word_clusters)
     side = block.words(0) + 1
-    scores = scorer.scores(model.weights, encoded, np.array([0])).reshape(side, side)
+    every = scorer.scores(model.weights, encoded, np.array([0])).reshape(side, side, -1)
+    # Given its arc, an outcome's probability rises with its score: decoders choose the best one.
+    best, scores = every.argmax(axis=2), every.max(axis=2)
     check_word(block, word)
     _check_head(scores, word, head)
     if against is None:
@@ -78,28 +84,56 @@ def explain_arc(
     _check_head(scores, word, against)
     if against == head:
         raise ArgumentError(f"word {word} is compared with its head {head} itself: name another.")
-    sums: dict[tuple[str, tuple[str, ...], int], float] = {}
+    sums: dict[_Feature, float] = {}
     for place, sign in ((head, 1.0), (against, -1.0)):
-        for template, atoms, variant, value in scorer.explain(
-            model.weights, block, model.word_clusters, 0, place, word
+        outcome = int(best[place, word])
+        for template, atoms, variant, of_outcome, value in scorer.explain(
+            model.weights, block, model.word_clusters, 0, place, word, outcome
         ):
-            key = (template, tuple(atoms), variant)
-            sums[key] = sums.get(key, 0.0) + sign * value
+            spoken_for = outcome if of_outcome else None
+            feature = _feature(model, template, atoms, variant, spoken_for)
+            sums[feature] = sums.get(feature, 0.0) + sign * value
     return Explanation(
         word, head, against, float(scores[head, word]), float(scores[against, word]),
-        tuple(_sorted(sums.items())),
+        _sorted(sums), _what_is_explained(model), _outcome_name(model, int(best[head, word])),
+        _outcome_name(model, int(best[against, word])),
     )  # fmt: skip
 
 
-def _sorted(
-    sums: Iterable[tuple[tuple[str, tuple[str, ...], int], float]],
-) -> list[Contribution]:
+def _feature(
+    model: Model, template: str, atoms: list[str], variant: int, outcome: int | None
+) -> _Feature:
+    """The feature in words; two that differ only in the outcome are two."""
+    if outcome is None:
+        return template, tuple(atoms), variant_text(variant), ""
+    name = _outcome_name(model, outcome)
+    if model.joint:
+        return template, tuple(atoms[1:]), _DIRECTIONS[int(atoms[0])], name
+    return template, tuple(atoms), "", name
+
+
+def _outcome_name(model: Model, outcome: int) -> str:
+    if model.joint:
+        return model.labels[outcome]
+    return f"cluster {outcome + 1}" if model.hidden else ""
+
+
+def _what_is_explained(model: Model) -> str:
+    if model.joint:
+        return "the score of the arc with its best label"
+    if model.hidden:
+        return "the score of the arc with its best hidden cluster"
+    return "the score of the arc"
+
+
+def _sorted(sums: Mapping[_Feature, float]) -> tuple[Contribution, ...]:
     made = [
-        Contribution(template, atoms, variant_text(variant), value)
-        for (template, atoms, variant), value in sums
+        Contribution(template, atoms, variant, value, outcome)
+        for (template, atoms, variant, outcome), value in sums.items()
         if value != 0.0
     ]
-    return sorted(made, key=lambda one: (-abs(one.value), one.template, one.atoms, one.variant))
+    made.sort(key=lambda one: (-abs(one.value), one.template, one.atoms, one.variant, one.outcome))
+    return tuple(made)
 
 
 def variant_text(variant: int) -> str:

@@ -19,10 +19,10 @@ from arbora.parsers.dev import DevSet
 from arbora.parsers.model import Model, make_arc_scorer
 from arbora.parsers.settings import ParserSettings
 from arbora.parsers.trainers import make_label_trainer, make_trainer
+from arbora.training.completion import completed, has_gaps
 from arbora.training.loop import DevScores, History, LoopSettings, Observer, run_loop
 from arbora.training.preparation import (
     choose_root,
-    completed,
     multi_root_share,
     projectivise,
     single_rooted,
@@ -131,8 +131,8 @@ def _trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
     scorer = make_arc_scorer(
         model.settings, model.features, len(model.labels), model.arc_filter, fit.threads
     )
-    whole = _whole(model, treebank)
-    problem = ArcProblem(scorer, whole, model.settings.trees, model.root, model.hidden)
+    problem = ArcProblem(scorer, treebank, model.settings.trees, model.root, model.hidden)
+    problem = _without_gaps(model.settings, problem)
     trainers: dict[str, Trainer] = {"arcs": make_trainer(model.settings, problem, fit.start)}
     if model.staged:
         labels = model.label_scorer(fit.threads)
@@ -244,11 +244,13 @@ def _arc_filter(fit: Fit, settings: ParserSettings, treebank: Treebank) -> NDArr
     return learn_arc_filter(treebank.encoded, treebank.heads, start)
 
 
-def _whole(model: Model, treebank: Treebank) -> Treebank:
-    """What trees are learnt from: without gaps if the learner cannot sum over them."""
-    if model.settings.learner == "maxmargin" or model.settings.optimizer == "eg":
-        return completed(treebank, model.settings.trees, model.root)
-    return treebank
+def _without_gaps(settings: ParserSettings, problem: ArcProblem) -> ArcProblem:
+    """Whole trees, if the learner cannot sum over gaps nor fill them as it goes."""
+    exponentiated = settings.learner == "maxmargin" or settings.optimizer == "eg"
+    if not exponentiated or not has_gaps(problem):
+        return problem
+    guide = make_trainer(ParserSettings(seed=settings.seed).resolved(), problem, None)
+    return replace(problem, treebank=completed(problem, guide, settings.seed))
 
 
 def _with_weights(model: Model, parameters: dict[str, NDArray[np.float32]]) -> Model:

@@ -22,7 +22,7 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from arbora.data import open_output
-from arbora.errors import ArboraError, ModelError
+from arbora.errors import ArboraError, ModelError, unreadable
 from arbora.features import FILTER_SIZE, FeatureSettings, WordClusters
 from arbora.parsers.model import Model
 from arbora.parsers.settings import ParserSettings
@@ -48,7 +48,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     try:
         data = Path(path).read_bytes()
     except OSError as problem:
-        raise ModelError(f"{name}: {problem.strerror or problem}.") from None
+        raise ModelError(str(unreadable(name, problem))) from None
     try:
         return from_bytes(gzip.decompress(data) if data[:2] == _GZIP else data)
     except (gzip.BadGzipFile, EOFError, zlib.error):

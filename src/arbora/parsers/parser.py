@@ -82,6 +82,7 @@ class Parser:
         *,
         start: Parser | None = None,
         word_clusters: str | os.PathLike[str] | WordClusters | None = None,
+        licence: str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
         observer: Observer | None = None,
@@ -92,9 +93,9 @@ class Parser:
         """Learns from annotated sentences: a path, an open file or a list.
 
         The best pass is chosen on `dev`, or without it on the last tenth of `train`, after which
-        (`refit`) everything is learnt for as many passes. `start`
-        is a parser to go on from. With `checkpoint` (the path that the model will have) each pass
-        is saved beside it, and `resume` goes on from there.
+        (`refit`) everything is learnt for as many passes. `start` is a parser to go on from.
+        `licence` is that of the data, for the model's card. With `checkpoint` (the path that the
+        model will have) each pass is saved beside it, and `resume` goes on from there.
         """
 
         def block_of(source: TreebankSource, what: str) -> Block:
@@ -118,7 +119,9 @@ class Parser:
         )  # fmt: skip
         model, self.history = fit_model(fit, train_block, dev_block)
         files = {"train": _file_name(train), "dev": _file_name(dev)}
-        self._model = model.with_card(files=files, history=_without_times(self.history))
+        self._model = model.with_card(
+            files=files, history=_without_times(self.history), licence=_licences(start, licence)
+        )
         return self
 
     def parse(
@@ -182,7 +185,8 @@ class Parser:
     ) -> Explanation:
         """Which features gave `word` its head (by default the parse's), and not another.
 
-        The other head is `against`, by default the best-scoring rival. Words count from 1.
+        The other head is `against`, by default the best-scoring rival. Words count from 1. Arcs
+        of joint labels or hidden clusters are explained with the best of these.
         """
         block = read_whole([sentence])
         if head is None:
@@ -221,6 +225,12 @@ def _file_name(source: object) -> str | None:
     if source == "-" or not isinstance(source, str | os.PathLike):
         return None
     return os.path.basename(source)  # noqa: PTH119  # a Path is no shorter
+
+
+def _licences(start: Parser | None, licence: str | None) -> str | None:
+    """Those of all the data that the model has seen."""
+    earlier = None if start is None else start.model.card.get("licence")
+    return "; ".join(dict.fromkeys(filter(None, (earlier, licence)))) or None
 
 
 def _without_times(history: History) -> dict[str, Any]:

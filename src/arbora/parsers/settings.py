@@ -16,7 +16,7 @@ __all__ = ["Decoder", "ParserSettings", "is_whole"]
 Learner = Literal["perceptron", "mira", "loglinear", "maxmargin"]
 Optimizer = Literal["adagrad", "sgd", "lbfgs", "cg", "eg"]
 Labels = Literal["staged", "joint", "none"]
-Decoder = Literal["map", "mbr", "greedy", "max-z"]
+Decoder = Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"]
 RootChoice = Literal["auto", "single", "multi"]
 ClusterOf = Literal["edge", "token"]
 

@@ -94,15 +94,18 @@ class ArcScorer:
         sentence: int,
         head: int,
         modifier: int,
-    ) -> list[tuple[str, list[str], int, float]]:
-        """Every feature of an arc's own score: template, atoms, variant, weight times value.
+        outcome: int = 0,
+    ) -> list[tuple[str, list[str], int, bool, float]]:
+        """Every feature of the score of an arc (with an outcome, if arcs have several).
 
-        Variant 0 is the feature alone; others are its twins with direction and distance.
+        Template, atoms, variant, whether the weight is of the outcome, weight times value. Variant
+        0 is the feature alone; others are its twins with direction and distance.
         """
         table = None if clusters is None else clusters.kernel
         return kernels.explain(
-            self._model, weights, block, sentence, self._settings.kernel, table, head, modifier
-        )
+            self._model, weights, block, sentence, self._settings.kernel, table, head, modifier,
+            outcome,
+        )  # fmt: skip
 
     def inner_products(
         self, encoded: Encoded, sentences: Sentences, d_scores: FloatArray, count: int = 1

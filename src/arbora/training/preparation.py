@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from arbora.inference import ProjectiveTrees, SpanningTrees
+from arbora.inference import ProjectiveTrees
 from arbora.training.treebank import Treebank
-from arbora.types import IntArray, Root, TreeClass
+from arbora.types import IntArray, Root
 
 __all__ = [
     "choose_root",
-    "completed",
     "multi_root_share",
     "projectivise",
     "projectivise_heads",
@@ -83,28 +80,6 @@ def projectivise_heads(heads: IntArray, root: Root) -> IntArray:
         scores[head, word] = 1.0
     best = ProjectiveTrees(scores, root=root).argmax().heads
     return np.where(heads < 0, heads, best).astype(np.int32)
-
-
-def completed(treebank: Treebank, trees: TreeClass, root: Root) -> Treebank:
-    """Nothing missing any more, for learners without sums.
-
-    Heads become the nearest that make a tree, labels the commonest one.
-    """
-    heads = treebank.heads.copy()
-    make = ProjectiveTrees if trees == "projective" else SpanningTrees
-    for i in range(len(treebank)):
-        words = slice(treebank.first_word[i], treebank.first_word[i + 1])
-        known = heads[words]
-        if (known >= 0).all():
-            continue
-        place = np.arange(len(known) + 1)
-        scores = -np.abs(place[:, None] - place).astype(np.float64)
-        given = [(int(head), word) for word, head in enumerate(known, start=1) if head >= 0]
-        heads[words] = make(scores, root=root).constrain(required=given).argmax().heads
-    known_labels = treebank.labels[treebank.labels >= 0]
-    commonest = np.bincount(known_labels).argmax() if len(known_labels) else 0
-    labels = np.where(treebank.labels < 0, commonest, treebank.labels).astype(np.int32)
-    return replace(treebank, heads=heads, labels=labels)
 
 
 def _has_crossing_arcs(heads: IntArray) -> bool:

@@ -26,6 +26,27 @@ struct RowTable {
   std::size_t offset;
 };
 
+// Where a feature's row begins.
+inline std::size_t row_of(const RowTable& table, std::uint64_t key) {
+  const auto row = static_cast<std::size_t>(key >> static_cast<unsigned>(64 - table.bits));
+  return table.offset + row * static_cast<std::size_t>(table.width);
+}
+
+// The templates that rows of this kind have, for one arc.
+template <class Atom, class Sink>
+void arc_rows(const RowTable& table, const features::Sentence<Atom>& s, Index h, Index m,
+              features::Between<Atom>& between, Sink& sink) {
+  if (table.outcomes == Outcomes::label) {
+    features::label_templates(table.features, s, h, m, sink);
+    return;
+  }
+  features::end_templates(table.features, s, m, features::Role::modifier, sink);
+  if (table.outcomes == Outcomes::token) return;
+  features::end_templates(table.features, s, h, features::Role::head, sink);
+  between.fill(s, h, m);
+  features::pair_templates(table.features, s, h, m, between, sink);
+}
+
 // For every arc that `arcs` allows, scores(h, m, o) = arcs(h, m) + weights times features times
 // scale; forbidden otherwise. scores is (n+1) x (n+1) x width.
 template <class Weight>
