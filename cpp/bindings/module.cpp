@@ -5,6 +5,7 @@ namespace nb = nanobind;
 
 void bind_automata(nb::module_& module);
 void bind_data(nb::module_& module);
+void bind_dual(nb::module_& module);
 void bind_features(nb::module_& module);
 void bind_inference(nb::module_& module);
 void bind_learning(nb::module_& module);
@@ -22,6 +23,7 @@ NB_MODULE(_core, module) {
   nb::module_ inference = module.def_submodule("inference", "Sums, best trees, samples.");
   bind_inference(inference);
   bind_automata(inference);
+  bind_dual(inference);
   nb::module_ features = module.def_submodule("features", "Sentences as the templates see them.");
   bind_features(features);
   nb::module_ scoring = module.def_submodule("scoring", "Linear scores and their gradients.");

@@ -50,41 +50,19 @@ double best_side(const double* pairs, Index k, const double* arcs, double* best,
   return kForbidden;  // not reached
 }
 
-struct Scratch {
-  std::vector<double> best;
-  std::vector<std::int32_t> from, kept;
-};
-
 void trace(const std::int32_t* from, Index k, std::uint8_t* chosen) {
   for (Index j = from[k]; j > 0; j = from[j - 1]) chosen[j - 1] = 1;
 }
 
-void best_walk_with(const StepTables& steps, Index head, const double* arcs, const double* links,
-                    Scratch& scratch, Walk& walk) {
-  const PartIndex& parts = steps.parts();
-  const auto left = static_cast<Index>(parts.modifiers(head, 0).size());
-  const auto right = static_cast<Index>(parts.modifiers(head, 1).size());
-  scratch.best.resize(at(std::max(left, right) + 1));
-  scratch.from.resize(at(left + right + 2));
-  scratch.kept.resize(at(left + right + 2));
-  walk.value = kForbidden;
-  walk.choice = -1;
-  for (Index choice = 0; choice < steps.choices(head); ++choice) {
-    double value = links == nullptr ? 0.0 : links[choice];
-    value += best_side(steps.side(head, choice, 0), left, arcs, scratch.best.data(),
-                       scratch.from.data());
-    value += best_side(steps.side(head, choice, 1), right, arcs + left, scratch.best.data(),
-                       scratch.from.data() + left + 1);
-    if (value > walk.value) {
-      walk.value = value;
-      walk.choice = choice;
-      std::swap(scratch.from, scratch.kept);
-    }
+double score_of_side(const double* pairs, Index k, const double* arcs, const std::uint8_t* chosen) {
+  double score = 0.0;
+  Index previous = 0;
+  for (Index next = 0; next < k; ++next) {
+    if (chosen[next] == 0) continue;
+    score += pairs[sibling_pair(previous, next)] + arcs[next];
+    previous = next + 1;
   }
-  walk.chosen.assign(at(left + right), 0);
-  if (walk.choice < 0) return;
-  trace(scratch.kept.data(), left, walk.chosen.data());
-  trace(scratch.kept.data() + left + 1, right, walk.chosen.data() + left);
+  return score + pairs[sibling_pair(previous, k)];
 }
 
 // Adds to all parts of one head's walk.
@@ -190,10 +168,41 @@ StepTables::StepTables(const PartIndex& parts, const PartScores& scores)
   }
 }
 
-void best_walk(const StepTables& steps, Index head, const double* arcs, const double* links,
-               Walk& walk) {
-  thread_local Scratch scratch;
-  best_walk_with(steps, head, arcs, links, scratch, walk);
+Walk best_walk(const StepTables& steps, Index head, const double* arcs, const double* links,
+               std::uint8_t* chosen, WalkScratch& scratch) {
+  const PartIndex& parts = steps.parts();
+  const auto left = static_cast<Index>(parts.modifiers(head, 0).size());
+  const auto right = static_cast<Index>(parts.modifiers(head, 1).size());
+  scratch.best.resize(at(std::max(left, right) + 1));
+  scratch.from.resize(at(left + right + 2));
+  scratch.kept.resize(at(left + right + 2));
+  Walk walk;
+  for (Index choice = 0; choice < steps.choices(head); ++choice) {
+    double value = links == nullptr ? 0.0 : links[choice];
+    if (value == kForbidden) continue;
+    value += best_side(steps.side(head, choice, 0), left, arcs, scratch.best.data(),
+                       scratch.from.data());
+    value += best_side(steps.side(head, choice, 1), right, arcs + left, scratch.best.data(),
+                       scratch.from.data() + left + 1);
+    if (value > walk.value) {
+      walk = {value, choice};
+      std::swap(scratch.from, scratch.kept);
+    }
+  }
+  std::fill(chosen, chosen + left + right, std::uint8_t{0});
+  if (walk.choice < 0) return walk;
+  trace(scratch.kept.data(), left, chosen);
+  trace(scratch.kept.data() + left + 1, right, chosen + left);
+  return walk;
+}
+
+double score_of_walk(const StepTables& steps, Index head, Index choice, const double* arcs,
+                     const std::uint8_t* chosen) {
+  const PartIndex& parts = steps.parts();
+  const auto left = static_cast<Index>(parts.modifiers(head, 0).size());
+  const auto right = static_cast<Index>(parts.modifiers(head, 1).size());
+  return score_of_side(steps.side(head, choice, 0), left, arcs, chosen) +
+         score_of_side(steps.side(head, choice, 1), right, arcs + left, chosen + left);
 }
 
 void batch_best_walks(const PartBatch& parts, const PartScores& scores,
@@ -205,14 +214,16 @@ void batch_best_walks(const PartBatch& parts, const PartScores& scores,
     const StepTables steps(index, own);
     const WalkParts add(index, out, 1.0);
     std::vector<double> arcs;
-    Walk walk;
+    std::vector<std::uint8_t> chosen;
+    WalkScratch scratch;
     values[i] = 0.0;
     for (Index h = 0; h <= index.n_words(); ++h) {
       arcs_of_head(index, own.arcs, h, arcs);
-      best_walk(steps, h, arcs.data(), nullptr, walk);
+      chosen.resize(arcs.size());
+      const Walk walk = best_walk(steps, h, arcs.data(), nullptr, chosen.data(), scratch);
       values[i] += walk.value;
       const Index link = steps.grand() ? index.first_link(h) + walk.choice : -1;
-      if (walk.choice >= 0) add.add(h, link, walk.chosen.data());
+      if (walk.choice >= 0) add.add(h, link, chosen.data());
     }
   });
 }

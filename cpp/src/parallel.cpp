@@ -26,6 +26,8 @@ constexpr double kWorkPerRun = 1e5;
 // sentences end within it; falling asleep and waking up takes almost as long.
 constexpr std::chrono::microseconds kPatience{100};
 
+constexpr std::chrono::milliseconds kIdlePause{20};
+
 int process_id() {
 #ifdef _WIN32
   return _getpid();
@@ -52,8 +54,8 @@ class Helpers {
   }
 
   // Runs the job on `count` helpers and on the caller's thread, and returns when all are done. If
-  // another thread is using the helpers, the caller does it alone.
-  void run(int count, const std::function<void()>& job) {
+  // another thread is using the helpers, the caller does it alone. `idle` must not throw.
+  void run(int count, const std::function<void()>& job, const std::function<void()>& idle) {
     const std::unique_lock<std::mutex> turn(in_use_, std::try_to_lock);
     if (!turn.owns_lock()) return job();
     hire(count);
@@ -71,7 +73,7 @@ class Helpers {
       running_ -= wanted_;
       wanted_ = 0;
     }
-    await(done_, [&] { return running_ == 0; });
+    await(done_, [&] { return running_ == 0; }, idle);
   }
 
  private:
@@ -99,11 +101,17 @@ class Helpers {
 
   // Returns, with the lock held, when a condition is true that another thread makes true.
   template <class Condition>
-  std::unique_lock<std::mutex> await(std::condition_variable& signal, const Condition& condition) {
+  std::unique_lock<std::mutex> await(std::condition_variable& signal, const Condition& condition,
+                                     const std::function<void()>& idle = {}) {
     using Clock = std::chrono::steady_clock;
     const auto bedtime = Clock::now() + kPatience;
     while (!condition() && Clock::now() < bedtime) std::this_thread::yield();
     std::unique_lock<std::mutex> guard(lock_);
+    while (idle && !signal.wait_for(guard, kIdlePause, condition)) {
+      guard.unlock();
+      idle();
+      guard.lock();
+    }
     signal.wait(guard, condition);
     return guard;
   }
@@ -118,7 +126,8 @@ class Helpers {
 
 }  // namespace
 
-void for_each_sentence(Index count, int threads, double work, const SentenceJob& job) {
+void for_each_sentence(Index count, int threads, double work, const SentenceJob& job,
+                       const std::function<void()>& idle) {
   if (count == 0) return;
   const double worthwhile = std::max(1.0, work / kWorkPerThread);
   const auto workers = std::max(
@@ -133,23 +142,30 @@ void for_each_sentence(Index count, int threads, double work, const SentenceJob&
   std::atomic<Index> next{0};
   std::exception_ptr failure;
   std::mutex failure_lock;
-  const auto drain = [&] {
-    Workspace workspace;
+  const auto guarded = [&](const auto& action) {
     try {
-      for (Index first = next.fetch_add(run); first < count; first = next.fetch_add(run)) {
-        for (Index i = first; i < std::min(first + run, count); ++i) {
-          workspace.reset();
-          job(i, workspace);
-        }
-      }
+      action();
     } catch (...) {
       const std::lock_guard<std::mutex> guard(failure_lock);
       if (!failure) failure = std::current_exception();
       next = count;
     }
   };
+  const auto drain = [&] {
+    Workspace workspace;
+    guarded([&] {
+      for (Index first = next.fetch_add(run); first < count; first = next.fetch_add(run)) {
+        for (Index i = first; i < std::min(first + run, count); ++i) {
+          workspace.reset();
+          job(i, workspace);
+        }
+      }
+    });
+  };
   if (workers > 1) {
-    Helpers::of_this_process().run(workers - 1, drain);
+    std::function<void()> waiting;
+    if (idle) waiting = [&] { guarded(idle); };
+    Helpers::of_this_process().run(workers - 1, drain, waiting);
   } else {
     drain();
   }

@@ -14,6 +14,9 @@ using SentenceJob = std::function<void(Index sentence, Workspace& workspace)>;
 
 // `work` is the cost of the whole call in floating-point operations, roughly: a call too small to
 // pay for waking threads stays on the caller's.
-void for_each_sentence(Index count, int threads, double work, const SentenceJob& job);
+// `idle`, if given, is called every now and then on the caller's thread while that has nothing to
+// do but to wait for the others; if it throws, so does the call, once the others are done.
+void for_each_sentence(Index count, int threads, double work, const SentenceJob& job,
+                       const std::function<void()>& idle = {});
 
 }  // namespace arbora

@@ -38,19 +38,28 @@ class StepTables {
   std::vector<double> steps_;
 };
 
-// What an automaton chose.
+// What an automaton chose besides its modifiers.
 struct Walk {
   double value = kForbidden;
-  Index choice = -1;                 // of the head's links; 0 without grandparents
-  std::vector<std::uint8_t> chosen;  // for each modifier, the left ones outwards, then the right
+  Index choice = -1;  // of the head's links; 0 without grandparents
+};
+
+// Memory that searches use again.
+struct WalkScratch {
+  std::vector<double> best;
+  std::vector<std::int32_t> from, kept;
 };
 
 // The best walk of a head. `arcs` holds the score of taking each modifier (the left ones outwards,
 // then the right), `links` that of each possible grandparent, or is null. Of equally good walks the
-// one with nearer previous siblings and the leftmost grandparent is taken. `walk` is overwritten;
-// its value is -inf if every walk is forbidden.
-void best_walk(const StepTables& steps, Index head, const double* arcs, const double* links,
-               Walk& walk);
+// one with nearer previous siblings and the leftmost grandparent is taken. `chosen` says for each
+// modifier whether it was taken. The value is -inf if every walk is forbidden.
+Walk best_walk(const StepTables& steps, Index head, const double* arcs, const double* links,
+               std::uint8_t* chosen, WalkScratch& scratch);
+
+// The score of the walk over the given modifiers.
+double score_of_walk(const StepTables& steps, Index head, Index choice, const double* arcs,
+                     const std::uint8_t* chosen);
 
 // For many sentences: adds 1 to every part that the best walks of all heads have, on their own
 // (Z-inference, section 6). values[i] is the sum of the walks' values.

@@ -1,0 +1,61 @@
+// The kept arcs of a sentence in the order in which the head automata see them: those of one head
+// together, the left modifiers outwards, then the right ones.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arbora/tree/part_index.hpp"
+
+namespace arbora {
+
+struct ArcOrder {
+  explicit ArcOrder(const PartIndex& parts)
+      : n_words(parts.n_words()),
+        arc_at(static_cast<std::size_t>((n_words + 1) * (n_words + 1)), -1) {
+    const auto arcs = static_cast<std::size_t>(parts.n_arcs());
+    head.reserve(arcs);
+    modifier.reserve(arcs);
+    first.reserve(static_cast<std::size_t>(n_words + 2));
+    for (Index h = 0; h <= n_words; ++h) {
+      first.push_back(size());
+      for (const int side : {0, 1}) {
+        for (const std::int32_t m : parts.modifiers(h, side)) {
+          arc_at[static_cast<std::size_t>(h * (n_words + 1) + m)] =
+              static_cast<std::int32_t>(size());
+          head.push_back(static_cast<std::int32_t>(h));
+          modifier.push_back(m);
+        }
+      }
+    }
+    first.push_back(size());
+    link.resize(arcs);
+    of_link.assign(arcs + 1, -1);
+    for (Index m = 1; m <= n_words; ++m) {
+      Index number = parts.first_link(m);
+      for (const std::int32_t h : parts.heads(m)) {
+        const std::int32_t arc = (*this)(h, m);
+        link[static_cast<std::size_t>(arc)] = static_cast<std::int32_t>(number);
+        of_link[static_cast<std::size_t>(number++)] = arc;
+      }
+    }
+  }
+
+  Index size() const { return static_cast<Index>(head.size()); }
+  // The number of an arc, or -1 if it is not kept.
+  std::int32_t operator()(Index h, Index m) const {
+    return arc_at[static_cast<std::size_t>(h * (n_words + 1) + m)];
+  }
+  Index cell(Index arc) const {
+    const auto a = static_cast<std::size_t>(arc);
+    return head[a] * (n_words + 1) + modifier[a];
+  }
+
+  Index n_words;
+  std::vector<std::int32_t> arc_at;  // by cell of (n+1) x (n+1)
+  std::vector<std::int32_t> head, modifier;
+  std::vector<Index> first;                 // of each head, and the end
+  std::vector<std::int32_t> link, of_link;  // PartIndex's numbers of arcs as links, and back
+};
+
+}  // namespace arbora

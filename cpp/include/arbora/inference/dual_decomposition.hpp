@@ -1,0 +1,101 @@
+// Decoding of second-order scores by dual decomposition (Koo et al. 2010).
+//
+// The best tree under arc scores is easy, and so are the best modifiers of every head under scores
+// of second order; the best tree under both is NP-hard. So two easy searches each get a copy of the
+// arcs, y and z, and multipliers u (and v, for the arc to a head's own head) that make arcs dearer
+// for the one and cheaper for the other until the copies agree. The sum of the two optima is an
+// upper bound at any multipliers, so agreement proves the tree best.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "arbora/base/interruption.hpp"
+#include "arbora/inference/arc_order.hpp"
+#include "arbora/inference/best_tree.hpp"
+#include "arbora/inference/head_automata.hpp"
+
+namespace arbora {
+
+// The share of the arc scores that the tree side gets, to break ties sensibly (appendix A.2).
+inline constexpr double kTreeShare = 0.001;
+
+// A tree is best for certain if no bound exceeds its score by more than this, relatively.
+inline constexpr double kClosedGap = 1e-9;
+
+struct TreeQuestion {
+  Trees trees = Trees::nonprojective;
+  Root root = Root::single;
+  Index max_iterations = 5000;
+  bool lazy = true;  // re-run an automaton only when its multipliers have changed (section 7.4)
+};
+
+// The tree itself goes where the caller wants it. Without any tree the score is -inf.
+struct DualAnswer {
+  double score = kForbidden, bound = kInfinity;
+  bool certified = false;
+  Index iterations = 0;
+};
+
+// What happened in every iteration, for pictures.
+struct DualTrace {
+  std::vector<std::int32_t> recomputed;  // automata that were run
+  std::vector<double> duals, primals;    // the dual value, and the best score so far
+};
+
+bool is_closed(double bound, double score);
+
+class DualDecomposition {
+ public:
+  // `arcs` are the scores of the cells of (n+1) x (n+1).
+  DualDecomposition(const StepTables& steps, const double* arcs, const TreeQuestion& question);
+
+  // The loop of Figures 1 and 2. May be called again, and goes on from the last multipliers.
+  DualAnswer solve(std::int32_t* heads, Workspace& workspace, Interruption& interruption,
+                   DualTrace* trace = nullptr);
+
+ private:
+  bool find_tree(Workspace& workspace);
+  Index run_automata();
+  void score_tree();
+  void find_disputes();
+  double dual_value() const;
+  double first_step_size(double dual) const;
+  void take_step(double size);
+  void set_weights(Index arc);
+  void touch(Index head);
+
+  const StepTables* steps_;
+  const PartIndex* parts_;
+  TreeQuestion question_;
+  ArcOrder order_;
+  bool grand_;
+
+  std::vector<double> theta_, u_, v_;          // of arcs: scores and multipliers
+  std::vector<double> for_walks_, for_links_;  // what the automata see, by arc and by link
+  std::vector<double> for_tree_;               // what the tree search sees, (n+1) x (n+1)
+
+  std::vector<std::int32_t> heads_, found_, tree_arcs_;  // y, by word
+  std::vector<std::uint8_t> y_, z_;                      // by arc
+  std::vector<Walk> walks_;                              // by head
+  std::vector<double> own_;                              // what y scores at each head
+  double score_ = kForbidden;                            // of y, in full
+
+  std::vector<Index> stale_, disputed_, moved_;  // heads to run; arcs; words whose head changed
+  std::vector<std::uint8_t> is_stale_;
+  WalkScratch scratch_;
+  double work_ = 0.0;
+};
+
+// For many sentences; answers lie one after the other.
+struct DualAnswers {
+  std::int32_t* heads;
+  double *scores, *bounds;
+  std::uint8_t* certified;
+  std::int64_t* iterations;
+};
+
+void batch_decode(const PartBatch& parts, const PartScores& scores, const TreeQuestion& question,
+                  const DualAnswers& answers, int threads, Interruption& interruption);
+
+}  // namespace arbora

@@ -1,0 +1,238 @@
+#include "arbora/inference/dual_decomposition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "arbora/base/parallel.hpp"
+
+namespace arbora {
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+bool is_closed(double bound, double score) {
+  return bound - score <= kClosedGap * std::max(1.0, std::abs(score));
+}
+
+DualDecomposition::DualDecomposition(const StepTables& steps, const double* arcs,
+                                     const TreeQuestion& question)
+    : steps_(&steps),
+      parts_(&steps.parts()),
+      question_(question),
+      order_(steps.parts()),
+      grand_(steps.grand()),
+      theta_(at(order_.size())),
+      u_(theta_.size(), 0.0),
+      v_(theta_.size(), 0.0),
+      for_walks_(theta_.size()),
+      for_links_(theta_.size() + 1, 0.0),
+      for_tree_(order_.arc_at.size(), kForbidden),
+      heads_(at(order_.n_words), -1),
+      found_(heads_.size()),
+      tree_arcs_(heads_.size()),
+      y_(theta_.size(), 0),
+      z_(theta_.size(), 0),
+      walks_(at(order_.n_words + 1)),
+      own_(walks_.size()),
+      is_stale_(walks_.size(), 0) {
+  stale_.reserve(walks_.size());
+  moved_.reserve(heads_.size());
+  disputed_.reserve(theta_.size());
+  for (Index a = 0; a < order_.size(); ++a) {
+    theta_[at(a)] = arcs[order_.cell(a)];
+    set_weights(a);
+  }
+  for (Index h = 0; h <= order_.n_words; ++h) touch(h);
+}
+
+DualAnswer DualDecomposition::solve(std::int32_t* heads, Workspace& workspace,
+                                    Interruption& interruption, DualTrace* trace) {
+  DualAnswer best;
+  Polling polling(interruption);
+  double last = kInfinity, first_step = 0.0;
+  Index increases = 0;
+  for (Index k = 1; k <= question_.max_iterations; ++k) {
+    if (!find_tree(workspace)) return best;
+    const Index recomputed = run_automata();
+    const double dual = dual_value();
+    best.iterations = k;
+    best.bound = std::min(best.bound, dual);
+    if (!moved_.empty()) score_tree();
+    if (k == 1 || score_ > best.score) {  // with the full score, not with the dual's (trap 15)
+      best.score = score_;
+      std::copy(heads_.begin(), heads_.end(), heads);
+    }
+    if (trace != nullptr) {
+      trace->recomputed.push_back(static_cast<std::int32_t>(recomputed));
+      trace->duals.push_back(dual);
+      trace->primals.push_back(best.score);
+    }
+    find_disputes();
+    if (disputed_.empty()) {  // Theorem 1: the dual value is this tree's score
+      std::copy(heads_.begin(), heads_.end(), heads);
+      best.score = best.bound = score_;
+      best.certified = true;
+      return best;
+    }
+    if (is_closed(best.bound, best.score)) break;
+    // Appendix A.1: the step shrinks with the number of times that the dual has increased.
+    if (k == 1) first_step = first_step_size(dual);
+    if (dual > last) ++increases;
+    last = dual;
+    take_step(first_step / static_cast<double>(1 + increases));
+    polling.after(work_);
+  }
+  best.bound = std::max(best.bound, best.score);  // they may cross by rounding
+  best.certified = is_closed(best.bound, best.score);
+  return best;
+}
+
+// y: the best tree under the tree side's weights.
+bool DualDecomposition::find_tree(Workspace& workspace) {
+  workspace.reset();
+  const Index n = order_.n_words;
+  if (!best_tree({for_tree_.data(), n}, question_.trees, question_.root, found_.data(),
+                 workspace)) {
+    return false;
+  }
+  moved_.clear();
+  for (Index m = 1; m <= n; ++m) {
+    const std::int32_t head = found_[at(m - 1)];
+    std::int32_t& known = heads_[at(m - 1)];
+    if (head == known) continue;
+    moved_.push_back(m);
+    const std::int32_t arc = order_(head, m);
+    if (known >= 0) y_[at(tree_arcs_[at(m - 1)])] = 0;
+    y_[at(arc)] = 1;
+    tree_arcs_[at(m - 1)] = arc;
+    known = head;
+  }
+  return true;
+}
+
+// z: the best walks of the heads whose multipliers have changed; how many there were.
+Index DualDecomposition::run_automata() {
+  if (!question_.lazy) {
+    for (Index h = 0; h <= order_.n_words; ++h) touch(h);
+  }
+  work_ = static_cast<double>(order_.n_words * order_.n_words);
+  for (const Index h : stale_) {
+    const Index first = order_.first[at(h)];
+    const double* links = grand_ ? for_links_.data() + parts_->first_link(h) : nullptr;
+    walks_[at(h)] =
+        best_walk(*steps_, h, for_walks_.data() + first, links, z_.data() + first, scratch_);
+    const auto k = static_cast<double>(order_.first[at(h + 1)] - first);
+    work_ += static_cast<double>(steps_->choices(h)) * (k * k + 8.0);
+    is_stale_[at(h)] = 0;
+  }
+  const auto count = static_cast<Index>(stale_.size());
+  stale_.clear();
+  return count;
+}
+
+// What y scores in full, from what it scores at each head: only the heads that lost or gained a
+// modifier, and with grandparents the words that changed theirs, are looked at again.
+void DualDecomposition::score_tree() {
+  const auto score_head = [&](Index h) {
+    const Index first = order_.first[at(h)];
+    const Index choice =
+        grand_ && h > 0 ? order_.link[at(tree_arcs_[at(h - 1)])] - parts_->first_link(h) : 0;
+    own_[at(h)] = score_of_walk(*steps_, h, choice, theta_.data() + first, y_.data() + first);
+  };
+  for (Index h = 0; h <= order_.n_words; ++h) score_head(h);
+  score_ = std::accumulate(own_.begin(), own_.end(), 0.0);
+}
+
+double DualDecomposition::dual_value() const {
+  double value = 0.0;
+  for (const std::int32_t arc : tree_arcs_) value += for_tree_[at(order_.cell(arc))];
+  for (const Walk& walk : walks_) value += walk.value;
+  return value;
+}
+
+// The arcs on which y and z differ, then those on which y and the automata's own heads do; the
+// latter as numbers beyond the arcs.
+void DualDecomposition::find_disputes() {
+  disputed_.clear();
+  for (Index a = 0; a < order_.size(); ++a) {
+    if (y_[at(a)] != z_[at(a)]) disputed_.push_back(a);
+  }
+  if (!grand_) return;
+  for (Index h = 1; h <= order_.n_words; ++h) {
+    const std::int32_t chosen = order_.of_link[at(parts_->first_link(h) + walks_[at(h)].choice)];
+    if (chosen != tree_arcs_[at(h - 1)]) disputed_.push_back(order_.size() + h);
+  }
+}
+
+// delta = f(z) - f(y) of the first iteration. With the arc scores split between the two sides it
+// can come out a little below 0; the gap cannot.
+double DualDecomposition::first_step_size(double dual) const {
+  double of_z = 0.0;
+  for (const Walk& walk : walks_) of_z += walk.value;
+  for (Index a = 0; a < order_.size(); ++a) {
+    if (z_[at(a)] != 0) of_z += theta_[at(a)] - for_walks_[at(a)];
+  }
+  const double delta = of_z - score_;
+  return delta > 0.0 ? delta : dual - score_;
+}
+
+// u += size (z - y), v += size (z_up - y).
+void DualDecomposition::take_step(double size) {
+  for (const Index number : disputed_) {
+    if (number < order_.size()) {
+      u_[at(number)] += z_[at(number)] != 0 ? size : -size;
+      set_weights(number);
+      touch(order_.head[at(number)]);
+      continue;
+    }
+    const Index h = number - order_.size();
+    const Index chosen = order_.of_link[at(parts_->first_link(h) + walks_[at(h)].choice)];
+    const Index in_tree = tree_arcs_[at(h - 1)];
+    v_[at(chosen)] += size;
+    v_[at(in_tree)] -= size;
+    set_weights(chosen);
+    set_weights(in_tree);
+    touch(h);
+  }
+}
+
+// Both sides' weights come from the multipliers afresh, so that rounding does not pile up.
+void DualDecomposition::set_weights(Index arc) {
+  const double theta = theta_[at(arc)], u = u_[at(arc)], v = v_[at(arc)];
+  for_walks_[at(arc)] = (1.0 - kTreeShare) * theta - u;
+  for_links_[at(order_.link[at(arc)])] = -v;
+  for_tree_[at(order_.cell(arc))] = kTreeShare * theta + u + v;
+}
+
+void DualDecomposition::touch(Index head) {
+  if (is_stale_[at(head)] != 0) return;
+  is_stale_[at(head)] = 1;
+  stale_.push_back(head);
+}
+
+void batch_decode(const PartBatch& parts, const PartScores& scores, const TreeQuestion& question,
+                  const DualAnswers& answers, int threads, Interruption& interruption) {
+  const PartBatch::Place& all = parts.place(parts.size());
+  const double work = 100.0 * static_cast<double>(all.cells + all.consecutive + all.grandsiblings);
+  for_each_sentence(
+      parts.size(), threads, work,
+      [&](Index i, Workspace& workspace) {
+        const PartBatch::Place& place = parts.place(i);
+        const PartScores own = scores.of(place);
+        const StepTables steps(parts[i], own);
+        DualDecomposition search(steps, own.arcs, question);
+        const DualAnswer answer =
+            search.solve(answers.heads + place.words, workspace, interruption);
+        answers.scores[i] = answer.score;
+        answers.bounds[i] = answer.bound;
+        answers.certified[i] = answer.certified ? 1 : 0;
+        answers.iterations[i] = answer.iterations;
+        interruption.poll();
+      },
+      [&] { interruption.poll(); });
+}
+
+}  // namespace arbora
