@@ -65,6 +65,13 @@ def parse(
             "--probabilities", help="ArcProb and LabelProb into MISC, log-probability of the tree."
         ),
     ] = False,
+    certificates: Annotated[
+        bool,
+        typer.Option(
+            "--certificates",
+            help="Say in comments whether each tree is certainly the best (higher orders).",
+        ),
+    ] = False,
     threads: Threads = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
     skip_bad: SkipBad = False,
@@ -85,7 +92,7 @@ def parse(
     from arbora.data import joined_texts, open_output
     from arbora.parsers import ParseOptions
 
-    options = ParseOptions(decode, trees, probabilities, kbest, samples, seed)
+    options = ParseOptions(decode, trees, probabilities, kbest, samples, seed, certificates)
     parser.decoder(options)  # refuses what the model cannot do before anything is written
     if probabilities:
         _tell_where_from(parser)
@@ -98,7 +105,7 @@ def parse(
                 path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
             )
             for parsed, read in blocks:
-                write(join(parsed.to_bytes(probabilities)))
+                write(join(parsed.to_bytes(probabilities, certificates)))
                 bar.reached(before + read)
             before += _size([path]) or 0
 
@@ -118,6 +125,13 @@ def load_model(path: str | None, threads: int | None) -> Parser:
 def _tell_where_from(parser: Parser) -> None:
     model = parser.model
     if model.settings.learner == "loglinear":
+        return
+    if model.pruner is not None:
+        typer.echo(
+            "arbora: the trees are of higher order, the probabilities those of the first-order "
+            "model inside it.",
+            err=True,
+        )
         return
     if model.card.get("dev") is None:
         text = "its scores as they are, which no dev set has scaled"

@@ -95,7 +95,33 @@ OPTIONS = [
         "default as --trees.",
         "CLASS",
     ),
-    Option("order", Literal["first"], TREES, "Parts of trees that are scored: first.", "ORDER"),
+    Option(
+        "order", Literal["first", "sibling", "grandparent", "grandsibling"], TREES,
+        "Parts of trees that are scored: arcs (first, the default), and with them pairs of "
+        "modifiers (sibling), a head's own head (grandparent), or both (grandsibling).",
+        "ORDER",
+    ),
+    Option(
+        "inference", Literal["exact", "dual"], TREES,
+        "Of higher orders: dual (decomposition, the default) or exact (projective trees).", "NAME",
+    ),
+    Option(
+        "training_inference", Literal["automata", "dual", "exact"], LEARNING,
+        "Where higher orders look for rivals: automata (the default with dual), dual, or exact "
+        "(the default with exact).",
+        "NAME",
+    ),
+    Option("max_iterations", int, TREES, "Of dual decomposition, per sentence. By default 5000."),
+    Option(
+        "solver", Literal["subgradient", "ad3"], TREES,
+        "Of dual decomposition: subgradient (the default) or ad3.", "NAME",
+    ),
+    Option(
+        "prune_threshold", float, TREES,
+        "Higher orders drop arcs less likely than this share of a word's likeliest head. By "
+        "default 0.0001.",
+    ),
+    Option("prune_heads", int, TREES, "Higher orders keep so many heads per word. By default 10."),
     Option(
         "features", Literal["rich", "mcdonald2005", "squeezed2005"], SIZE,
         "Feature templates: rich (the default), mcdonald2005 or squeezed2005.", "NAME",

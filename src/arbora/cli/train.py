@@ -38,7 +38,8 @@ MODEL_ENDING = ".arbora"
 INHERITED = (
     "features", "labels", "clusters", "cluster_of", "bits", "label_bits",
     "learner", "optimizer", "trees", "mira", "largest_step", "k", "average", "arc_filter",
-    "decode", "decode_trees",
+    "decode", "decode_trees", "order", "inference", "training_inference", "max_iterations",
+    "solver", "prune_threshold", "prune_heads",
 )  # fmt: skip
 
 
@@ -197,7 +198,7 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
 def describe_learner(parser: Parser) -> str:
     """Learner, optimizer and tree class in a few words."""
     settings = parser.model.settings
-    learner: str = settings.learner
+    learner = str(settings.learner)
     if learner == "loglinear":
         learner += f" by {settings.optimizer}"
     elif learner == "mira":

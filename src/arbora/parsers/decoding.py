@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from arbora.inference.decoding import greedy_heads, risk_scores
 from arbora.inference.layout import Layout
 from arbora.inference.packed import Packed
 from arbora.inference.tree_checks import in_class
+from arbora.parsers.higher_order import PartDecoder
 from arbora.parsers.model import Model
 from arbora.parsers.settings import Decoder
 from arbora.scoring import ArcScorer, LabelScorer
@@ -32,7 +34,8 @@ class Decoded:
     """Trees of many sentences, flat; label numbers are -1 without labels.
 
     Probabilities are empty unless asked for: of each arc, of its label given the arc, and the
-    log-probability of each tree.
+    log-probability of each tree. Models of higher order say of each tree whether it is certainly
+    the best, and by how much at most another may be better.
     """
 
     heads: IntArray
@@ -40,6 +43,8 @@ class Decoded:
     arc_probabilities: FloatArray
     label_probabilities: FloatArray
     log_probs: FloatArray
+    certified: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    gaps: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def joined(cls, parts: Sequence[Decoded]) -> Decoded:
@@ -47,7 +52,7 @@ class Decoded:
         if not parts:
             nothing, none = np.empty(0), np.empty(0, dtype=np.int32)
             return cls(none, none, nothing, nothing, nothing)
-        names = [field.name for field in fields(cls)]
+        names = [each.name for each in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
@@ -65,7 +70,9 @@ class BlockDecoder:
         self.threads = threads
         self.decode: Decoder = decode or model.settings.decode or "map"
         self.trees: TreeClass = trees or model.decode_trees
-        self._arcs: ArcScorer = model.arc_scorer(threads)
+        self._first_order = model.pruner or model
+        self._arcs: ArcScorer = self._first_order.arc_scorer(threads)
+        self._parts = None if model.pruner is None else PartDecoder(model, threads, self.trees)
         self._labels: LabelScorer | None = model.label_scorer(threads) if model.staged else None
 
     @property
@@ -102,18 +109,20 @@ class BlockDecoder:
     ) -> Packed:
         """Scores of the sentences as a pack: arcs, or labelled arcs for joint models.
 
-        Hidden clusters are summed over, which makes probabilities, or each arc has its best.
+        Hidden clusters are summed over, which makes probabilities, or each arc has its best. Of a
+        model of higher order, they are the scores of the first-order model inside it.
         """
         # Clusters are summed over before the temperature, as when it was fitted.
         scale = 1.0 if self.model.hidden else 1.0 / temperature
-        scores = self._arcs.scores(self.model.weights, encoded, sentences, scale=scale)
+        scores = self._arcs.scores(self._first_order.weights, encoded, sentences, scale=scale)
         n_labels = self._arcs.n_labels
         if self.model.hidden and n_labels is not None:
             table = scores.reshape(-1, n_labels)
             scores = (table.max(axis=1) if best_cluster else _log_sum_exp(table)) / temperature
             n_labels = None
         n_words = encoded.n_words[sentences]
-        return Packed(scores, n_words, n_labels, self.trees, self.model.root, self.threads)
+        trees = self.trees if self._parts is None else self._first_order.decode_trees
+        return Packed(scores, n_words, n_labels, trees, self.model.root, self.threads)
 
     def label_scores(
         self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
@@ -129,19 +138,26 @@ class BlockDecoder:
         # Decoding takes scores for log-probabilities as they are (Smith & Smith 2007, section 4);
         # the temperature only makes the probabilities honest that are reported.
         trees = self.distribution(encoded, sentences, best_cluster=self.decode == "max-z")
-        if self.decode in _BY_POSTERIOR:
-            trees = risk_scores(trees, trees.sums(marginals=True).marginals)
-        heads, labels = self._choose(trees)
+        certificates: dict[str, Any] = {}
+        if self._parts is not None:
+            answers = self._parts(encoded, sentences, trees)
+            heads, labels = answers.heads, np.full(len(answers.heads), -1, np.int32)
+            certificates = {"certified": answers.certified, "gaps": answers.gaps}
+        else:
+            if self.decode in _BY_POSTERIOR:
+                trees = risk_scores(trees, trees.sums(marginals=True).marginals)
+            heads, labels = self._choose(trees)
         label_scores = self.label_scores(encoded, sentences, heads)
         if label_scores is not None:
             labels = label_scores.argmax(axis=1).astype(np.int32)
         if not probabilities:
             nothing = np.empty(0)
-            return Decoded(heads, labels, nothing, nothing, nothing)
+            return Decoded(heads, labels, nothing, nothing, nothing, **certificates)
         given_arc = None
         if label_scores is not None:
             given_arc = softmax(label_scores)[np.arange(len(labels)), labels]
-        return self.with_probabilities(encoded, sentences, heads, labels, given_arc)
+        answer = self.with_probabilities(encoded, sentences, heads, labels, given_arc)
+        return replace(answer, **certificates)
 
     def _choose(self, trees: Packed) -> tuple[IntArray, IntArray]:
         """The best by score, or by whatever takes the scores' place."""

@@ -17,10 +17,12 @@ from arbora.parsers.checkpoint import Checkpoint, fingerprint
 from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.dev import DevSet
 from arbora.parsers.model import Model, make_arc_scorer
+from arbora.parsers.pruner import kept_arcs, pruning_figures, with_pruner
 from arbora.parsers.settings import ParserSettings
-from arbora.parsers.trainers import make_label_trainer, make_trainer
+from arbora.parsers.trainers import make_label_trainer, make_part_trainer, make_trainer
 from arbora.training.completion import completed, has_gaps
 from arbora.training.loop import DevScores, History, LoopSettings, Observer, run_loop
+from arbora.training.parts import PartProblem
 from arbora.training.preparation import (
     choose_root,
     multi_root_share,
@@ -88,7 +90,11 @@ def _learn(
 ) -> tuple[Model, History]:
     """Passes over the treebank until dev no longer gains; the model of the best one."""
     model, treebank = _fit_to_class(fit, model, treebank)
-    trainers = _trainers(fit, model, treebank)
+    if model.settings.order == "first":
+        trainers = _trainers(fit, model, treebank)
+    else:
+        model, treebank = with_pruner(model, treebank, fit.start, fit.threads, fit.observer)
+        trainers = _part_trainers(fit, model, treebank)
     history, best = None, None
     if fit.resume and checkpoint is not None:
         history, best = checkpoint.read(trainers)
@@ -133,11 +139,25 @@ def _trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
     )
     problem = ArcProblem(scorer, treebank, model.settings.trees, model.root, model.hidden)
     problem = _without_gaps(model.settings, problem)
-    trainers: dict[str, Trainer] = {"arcs": make_trainer(model.settings, problem, fit.start)}
-    if model.staged:
-        labels = model.label_scorer(fit.threads)
-        trainers["labels"] = make_label_trainer(model.settings, labels, treebank, fit.start)
-    return trainers
+    arcs: dict[str, Trainer] = {"arcs": make_trainer(model.settings, problem, fit.start)}
+    return arcs | _label_trainers(fit, model, treebank)
+
+
+def _part_trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
+    problem = PartProblem(
+        model.part_scorer(fit.threads), treebank, kept_arcs(model, treebank, fit.threads)
+    )
+    trainer = make_part_trainer(
+        model.settings, problem, fit.start, model.settings.trees, model.root
+    )
+    return {"arcs": trainer} | _label_trainers(fit, model, treebank)
+
+
+def _label_trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
+    if not model.staged:
+        return {}
+    scorer = model.label_scorer(fit.threads)
+    return {"labels": make_label_trainer(model.settings, scorer, treebank, fit.start)}
 
 
 def _untrained(fit: Fit, train: Block) -> Model:
@@ -168,7 +188,7 @@ def _untrained(fit: Fit, train: Block) -> Model:
 
 def _check_start(settings: ParserSettings, start: Model) -> None:
     """What fixes the meaning of the weights has to stay."""
-    for name in ("features", "labels", "clusters", "cluster_of", "bits", "label_bits"):
+    for name in ("features", "labels", "clusters", "cluster_of", "bits", "label_bits", "order"):
         old, new = getattr(start.settings, name), getattr(settings, name)
         if old != new:
             raise ArgumentError(
@@ -271,6 +291,8 @@ def _finish(
             }
             model = replace(model, decode_trees=max(classes, key=lambda trees: scores[trees]))
         model = replace(model, temperature=fit_temperature(model, dev_set, fit.threads))
+        if model.pruner is not None:
+            model = model.with_card(pruning=pruning_figures(model, dev_set, fit.threads))
     best = history.passes[history.best - 1]
     dev = None if dev_set is None else {"uas": best.uas, "las": best.las, "rule": dev_set.rule}
     return model.with_card(

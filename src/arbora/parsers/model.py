@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.features import FeatureSettings, WordClusters
-from arbora.parsers.settings import ParserSettings
-from arbora.scoring import ArcScorer, LabelScorer
+from arbora.parsers.settings import PARTS_OF_ORDER, ParserSettings
+from arbora.scoring import ArcScorer, LabelScorer, PartScorer
 from arbora.types import Root, TreeClass
 
 __all__ = ["Model"]
@@ -21,7 +21,9 @@ __all__ = ["Model"]
 class Model:
     """Settings as resolved by training, vocabulary, weights, and a card that says where from.
 
-    `temperature` divides the scores where probabilities are asked for; it is fitted on dev.
+    `temperature` divides the scores where probabilities are asked for; it is fitted on dev. A model
+    of higher order holds a `pruner`, a first-order model whose probabilities say which arcs are
+    worth looking at.
     """
 
     settings: ParserSettings
@@ -35,6 +37,7 @@ class Model:
     word_clusters: WordClusters | None = None
     temperature: float = 1.0
     card: dict[str, Any] = field(default_factory=dict)
+    pruner: Model | None = None
 
     @property
     def joint(self) -> bool:
@@ -53,6 +56,15 @@ class Model:
         return make_arc_scorer(
             self.settings, self.features, len(self.labels), self.arc_filter, threads
         )
+
+    def part_scorer(self, threads: int) -> PartScorer:
+        kinds = PARTS_OF_ORDER[self.settings.order]
+        return PartScorer(self.features, self.settings.bits, kinds, threads)
+
+    @property
+    def n_weights(self) -> int:
+        """How many weights the settings ask for."""
+        return self.arc_scorer(1).size if self.pruner is None else self.part_scorer(1).size
 
     def label_scorer(self, threads: int) -> LabelScorer:
         return LabelScorer(self.features, self.settings.label_bits, len(self.labels), threads)

@@ -34,6 +34,7 @@ FORMAT_VERSION = 1
 _GZIP = b"\x1f\x8b"  # what a packed file begins with
 _KEY = "arbora"  # of the metadata
 _CHECKSUM = "checksum"  # of the tensors
+_PRUNER = "pruner."  # before the names of a pruner's tensors
 Tensors = dict[str, NDArray[Any]]
 
 
@@ -59,16 +60,25 @@ def read_model(path: str | os.PathLike[str]) -> Model:
 
 def to_bytes(model: Model) -> bytes:
     """The file's contents; the same model gives the same bytes."""
-    tensors: Tensors = {"arc_filter": model.arc_filter}
-    _put_weights(tensors, "weights", model.weights)
-    _put_weights(tensors, "label_weights", model.label_weights)
+    tensors: Tensors = {}
+    description = {"version": FORMAT_VERSION} | _describe(model, tensors)
     if model.word_clusters is not None:
         lines = [
             f"{cluster}\t{form}\t{share!r}" for form, cluster, share in model.word_clusters.rows
         ]
         tensors["word_clusters"] = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
-    description = {
-        "version": FORMAT_VERSION,
+    text = json.dumps(description, ensure_ascii=False, sort_keys=True)
+    tensors[_CHECKSUM] = _checksum(text, tensors)
+    # One entry only: safetensors writes several in any order.
+    return save_tensors(tensors, {_KEY: text})
+
+
+def _describe(model: Model, tensors: Tensors, prefix: str = "") -> dict[str, Any]:
+    """Everything but the arrays, which are put into `tensors`; a pruner's with a prefix."""
+    tensors[f"{prefix}arc_filter"] = model.arc_filter
+    _put_weights(tensors, f"{prefix}weights", model.weights)
+    _put_weights(tensors, f"{prefix}label_weights", model.label_weights)
+    description: dict[str, Any] = {
         "settings": model.settings.to_dict(),
         "features": asdict(model.features),
         "labels": list(model.labels),
@@ -78,10 +88,9 @@ def to_bytes(model: Model) -> bytes:
         "sizes": {"weights": len(model.weights), "label_weights": len(model.label_weights)},
         "card": model.card,
     }
-    text = json.dumps(description, ensure_ascii=False, sort_keys=True)
-    tensors[_CHECKSUM] = _checksum(text, tensors)
-    # One entry only: safetensors writes several in any order.
-    return save_tensors(tensors, {_KEY: text})
+    if model.pruner is not None:
+        description["pruner"] = _describe(model.pruner, tensors, _PRUNER)
+    return description
 
 
 def from_bytes(data: bytes) -> Model:
@@ -117,19 +126,29 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
             line.split("\t") for line in tensors["word_clusters"].tobytes().decode().split("\n")
         ]
         clusters = WordClusters((form, cluster, float(share)) for cluster, form, share in rows)
+    return _build_model(description, tensors, clusters)
+
+
+def _build_model(
+    description: dict[str, Any], tensors: Tensors, clusters: WordClusters | None, prefix: str = ""
+) -> Model:
     sizes = description["sizes"]
+    pruner = None
+    if "pruner" in description:
+        pruner = _build_model(description["pruner"], tensors, clusters, _PRUNER)
     model = Model(
         settings=ParserSettings(**description["settings"]),
         features=FeatureSettings(**description["features"]),
         labels=tuple(description["labels"]),
         root=description["root"],
         decode_trees=description["decode_trees"],
-        weights=_get_weights(tensors, "weights", sizes["weights"]),
-        label_weights=_get_weights(tensors, "label_weights", sizes["label_weights"]),
-        arc_filter=tensors["arc_filter"],
+        weights=_get_weights(tensors, f"{prefix}weights", sizes["weights"]),
+        label_weights=_get_weights(tensors, f"{prefix}label_weights", sizes["label_weights"]),
+        arc_filter=tensors[f"{prefix}arc_filter"],
         word_clusters=clusters,
         temperature=description["temperature"],
         card=description["card"],
+        pruner=pruner,
     )
     _check(model)
     return model
@@ -145,7 +164,11 @@ def _check(model: Model) -> None:
     if len(model.arc_filter) not in (0, FILTER_SIZE):
         raise ModelError("the model's arc filter has the wrong size.")
     label_weights = model.label_scorer(1).size if model.staged else 0
-    if (len(model.weights), len(model.label_weights)) != (model.arc_scorer(1).size, label_weights):
+    if (model.pruner is None) != (model.settings.order == "first"):
+        raise ModelError(
+            "the model has a pruner where its order needs none, or none where it does."
+        )
+    if (len(model.weights), len(model.label_weights)) != (model.n_weights, label_weights):
         raise ModelError("the number of weights does not fit the settings.")
 
 

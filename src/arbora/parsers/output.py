@@ -24,7 +24,10 @@ __all__ = ["ParseOptions", "ParsedBlock", "ParsedSentence", "parse_block"]
 
 @dataclass(frozen=True)
 class ParseOptions:
-    """How to parse. `kbest` and `samples` repeat every sentence with a tree each."""
+    """How to parse. `kbest` and `samples` repeat every sentence with a tree each.
+
+    `certificates` says in comments whether a tree is certainly the best.
+    """
 
     decode: Decoder | None = None
     trees: TreeClass | None = None
@@ -32,6 +35,7 @@ class ParseOptions:
     kbest: int | None = None
     samples: int | None = None
     seed: int = 0
+    certificates: bool = False
 
     @classmethod
     def checked(cls, **options: Any) -> ParseOptions:
@@ -103,11 +107,11 @@ class ParsedBlock:
     trees: Decoded
     label_names: tuple[str, ...]
 
-    def to_bytes(self, probabilities: bool) -> bytes:
+    def to_bytes(self, probabilities: bool, certificates: bool = False) -> bytes:
         """The block with HEAD and DEPREL replaced, and nothing else changed.
 
         Probabilities go into MISC (ArcProb, LabelProb) and into comments; a file of CoNLL-X, which
-        has no MISC, gets them as comments.
+        has no MISC, gets them as comments. Certificates go into comments.
         """
         names, labels = list(self.label_names), self.trees.labels
         if len(labels) and labels.min() < 0:
@@ -119,7 +123,7 @@ class ParsedBlock:
                 misc["LabelProb"] = self.trees.label_probabilities
         return self.block.render(
             heads=self.trees.heads, label_ids=labels, label_names=names, misc=misc,
-            comments=self._comments(probabilities), sentences=self.sentences,
+            comments=self._comments(probabilities, certificates), sentences=self.sentences,
         )  # fmt: skip
 
     def __iter__(self) -> Iterator[ParsedSentence]:
@@ -135,15 +139,18 @@ class ParsedBlock:
             )  # fmt: skip
             start = end
 
-    def _comments(self, probabilities: bool) -> list[str] | None:
-        if self.ranks is None and not probabilities:
+    def _comments(self, probabilities: bool, certificates: bool) -> list[str] | None:
+        if self.ranks is None and not probabilities and not certificates:
             return None
         lines = []
         start = 0
         counts = self.block.n_words[self.sentences]
         for i, count in enumerate(counts.tolist()):
             comments = [] if self.ranks is None else [f"# arbora.rank = {self.ranks[i]}"]
-            comments.append(f"# arbora.log_prob = {self.trees.log_probs[i]:.6f}")
+            if certificates:
+                comments += self._certificate(i)
+            if len(self.trees.log_probs):
+                comments.append(f"# arbora.log_prob = {self.trees.log_probs[i]:.6f}")
             if probabilities and self.block.format == 1:
                 values = self.trees.arc_probabilities[start : start + count]
                 numbers = " ".join(f"{value:.4f}" for value in values)
@@ -151,6 +158,13 @@ class ParsedBlock:
             lines.append("\n".join(comments))
             start += count
         return lines
+
+    def _certificate(self, i: int) -> list[str]:
+        """Whether no tree is better, and by how much one may be; first-order decoding is exact."""
+        known = len(self.trees.certified) > 0
+        certified = bool(self.trees.certified[i]) if known else True
+        gap = 0.0 if certified else float(self.trees.gaps[i])
+        return [f"# arbora.certified = {'yes' if certified else 'no'}", f"# arbora.gap = {gap:.6g}"]
 
 
 def parse_block(

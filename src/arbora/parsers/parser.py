@@ -166,6 +166,8 @@ class Parser:
         options = options or ParseOptions()
         if options.decode == "max-z" and not self.model.hidden:
             raise ArgumentError("decode='max-z' needs a model with hidden clusters.")
+        if self.model.pruner is not None:
+            _check_higher_order(options)
         return BlockDecoder(self.model, self.threads, options.decode, options.trees)
 
     def distribution(self, sentence: Sentence) -> SpanningTrees | ProjectiveTrees:
@@ -213,6 +215,17 @@ class Parser:
         if self._model is None:
             return _unfitted, (self.settings, self.threads)
         return _from_bytes, (to_bytes(self._model), self.threads)
+
+
+def _check_higher_order(options: ParseOptions) -> None:
+    """Refuses what needs sums over trees of higher order."""
+    for name in ("kbest", "samples"):
+        if getattr(options, name) is not None:
+            raise ArgumentError(f"{name} needs a first-order model; this one has a higher order.")
+    if options.decode not in (None, "map"):
+        raise ArgumentError(
+            f"decode={options.decode!r} needs a first-order model; this one finds best trees (map)."
+        )
 
 
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:

@@ -8,10 +8,11 @@ from typing import Any, Literal, get_args
 
 from arbora.errors import ArgumentError
 from arbora.features import TemplateSet
+from arbora.parts import PartKind
 from arbora.training.mira import MiraVariant
 from arbora.types import TreeClass
 
-__all__ = ["Decoder", "ParserSettings", "is_whole"]
+__all__ = ["PARTS_OF_ORDER", "Decoder", "ParserSettings", "is_whole"]
 
 Learner = Literal["perceptron", "mira", "loglinear", "maxmargin"]
 Optimizer = Literal["adagrad", "sgd", "lbfgs", "cg", "eg"]
@@ -19,20 +20,39 @@ Labels = Literal["staged", "joint", "none"]
 Decoder = Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"]
 RootChoice = Literal["auto", "single", "multi"]
 ClusterOf = Literal["edge", "token"]
+Order = Literal["first", "sibling", "grandparent", "grandsibling"]
+Inference = Literal["exact", "dual"]
+TrainingInference = Literal["automata", "dual", "exact"]
+Solver = Literal["subgradient", "ad3"]
+
+# The parts that each order scores besides arcs.
+PARTS_OF_ORDER: dict[Order, tuple[PartKind, ...]] = {
+    "first": (),
+    "sibling": ("consecutive_siblings",),
+    "grandparent": ("grandparents",),
+    "grandsibling": ("consecutive_siblings", "grandparents", "grandsiblings"),
+}
 
 
 @dataclass(frozen=True)
 class ParserSettings:
     """All options of `arbora.Parser` and of `arbora train`, with their defaults.
 
-    None means "what suits the learner": see `resolved`.
+    None means "what suits the order and the learner": see `resolved`. The learner itself is
+    settled at once: loglinear where trees can be summed over, mira elsewhere.
     """
 
-    learner: Learner = "loglinear"
+    learner: Learner | None = None
     optimizer: Optimizer = "adagrad"
     trees: TreeClass = "nonprojective"
     root: RootChoice = "auto"
-    order: Literal["first"] = "first"
+    order: Order = "first"
+    inference: Inference | None = None
+    training_inference: TrainingInference | None = None
+    max_iterations: int = 5000
+    solver: Solver = "subgradient"
+    prune_threshold: float = 1e-4
+    prune_heads: int = 10
     features: TemplateSet = "rich"
     labels: Labels = "staged"
     decode: Decoder | None = None
@@ -71,7 +91,14 @@ class ParserSettings:
                 raise ArgumentError(f"{name} is a whole number, not {value!r}.")
             if not low <= value <= high:
                 raise ArgumentError(f"{name} is between {low:g} and {high:g}, not {value!r}.")
+        if self.learner is None:
+            summed = self.order == "first" or self.inference == "exact"
+            object.__setattr__(self, "learner", "loglinear" if summed else "mira")
         self._check_combinations()
+        if self.order == "first":
+            self._check_first_order()
+        else:
+            self._check_higher_order()
 
     def _check_combinations(self) -> None:
         hidden = self.clusters > 1
@@ -99,6 +126,44 @@ class ParserSettings:
             raise ArgumentError("decode='max-z' chooses hidden clusters: give clusters as well.")
         if self.trees == "projective" and self.decode_trees == "nonprojective":
             raise ArgumentError("a projectively trained model is decoded projectively.")
+
+    def _check_first_order(self) -> None:
+        for name in ("inference", "training_inference"):
+            if getattr(self, name) is not None:
+                raise ArgumentError(
+                    f"{name} is a choice of higher orders; first-order inference is exact."
+                )
+
+    def _check_higher_order(self) -> None:
+        """What second-order parts can be learnt and decoded with."""
+        exact = self.inference == "exact"
+        if exact and self.trees != "projective":
+            raise ArgumentError(
+                "second-order inference is exact for projective trees only: use trees='projective' "
+                "or inference='dual'."
+            )
+        if self.training_inference == "exact" and self.trees != "projective":
+            raise ArgumentError("training_inference='exact' needs trees='projective'.")
+        if self.learner == "maxmargin":
+            raise ArgumentError("maxmargin is a first-order learner: use mira for higher orders.")
+        if self.learner == "loglinear":
+            if not exact or self.training_inference in ("automata", "dual"):
+                raise ArgumentError(
+                    "loglinear sums over trees, which higher orders can with inference='exact' "
+                    "(projective trees) only: use mira or perceptron."
+                )
+            if self.optimizer not in ("adagrad", "sgd"):
+                raise ArgumentError("higher orders are learnt by adagrad or sgd.")
+        if self.learner == "mira" and self.mira != "1-best":
+            raise ArgumentError("higher orders have 1-best MIRA only.")
+        if self.labels == "joint":
+            raise ArgumentError("higher orders label after the tree: labels is staged or none.")
+        if self.clusters:
+            raise ArgumentError("hidden clusters are of first order: leave clusters out.")
+        if self.decode not in (None, "map") and not (exact and self.decode == "mbr"):
+            raise ArgumentError(
+                f"decode={self.decode!r} needs sums over trees: inference='exact', or first order."
+            )
 
     def _check_unused(self, exponentiated: bool) -> None:
         """Options that the learner would ignore are refused."""
@@ -133,6 +198,10 @@ def _learner_defaults(settings: ParserSettings) -> dict[str, Any]:
         "decode": "mbr" if settings.learner == "loglinear" else "map",
         "decode_trees": settings.trees,
     }
+    if settings.order != "first":
+        exact = settings.inference == "exact"
+        common["inference"] = settings.inference or "dual"
+        common["training_inference"] = "exact" if exact else "automata"
     if settings.learner == "maxmargin" or settings.optimizer == "eg":
         return common | {"passes": 30, "l2": 10.0}
     if settings.learner != "loglinear":
@@ -147,11 +216,14 @@ def _learner_defaults(settings: ParserSettings) -> dict[str, Any]:
 
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
-    "learner": get_args(Learner),
+    "learner": (None, *get_args(Learner)),
     "optimizer": get_args(Optimizer),
     "trees": get_args(TreeClass),
     "root": get_args(RootChoice),
-    "order": ("first",),
+    "order": get_args(Order),
+    "inference": (None, *get_args(Inference)),
+    "training_inference": (None, *get_args(TrainingInference)),
+    "solver": get_args(Solver),
     "features": get_args(TemplateSet),
     "labels": get_args(Labels),
     "decode": (None, *get_args(Decoder)),
@@ -163,7 +235,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "arc_filter": (True, False),
 }
 _OPTIONAL = {"passes", "batch_size", "rate", "l2"}
-_REAL = {"rate", "l2", "largest_step"}
+_REAL = {"rate", "l2", "largest_step", "prune_threshold"}
 _RANGES: dict[str, tuple[float, float]] = {
     "clusters": (0, 256),
     "passes": (1, 10_000),
@@ -173,6 +245,9 @@ _RANGES: dict[str, tuple[float, float]] = {
     "l2": (0.0, 1e12),
     "largest_step": (1e-12, math.inf),
     "k": (1, 1000),
+    "max_iterations": (1, 10**9),
+    "prune_threshold": (0.0, 1.0),
+    "prune_heads": (1, 10**6),
     "bits": (8, 28),
     "label_bits": (4, 24),
     "seed": (0, 2**63 - 1),

@@ -17,11 +17,21 @@ from arbora.training.online import (
     likelihood_objective,
     perceptron_objective,
 )
+from arbora.training.parts import (
+    PartMira,
+    PartProblem,
+    PartTrainer,
+    Rival,
+    dual_rival,
+    part_perceptron,
+    walk_rival,
+)
 from arbora.training.rules import AdaGrad, Additive, Rule, StochasticGradient
 from arbora.training.trainer import ArcProblem, Trainer
 from arbora.training.treebank import Treebank
+from arbora.types import Root, TreeClass
 
-__all__ = ["make_label_trainer", "make_trainer"]
+__all__ = ["make_label_trainer", "make_part_trainer", "make_trainer"]
 
 _DELTA = 1e-6  # of AdaGrad
 _SMALLEST = 1e-3  # parts of a likelihood's gradient below this are left alone by online learners
@@ -57,6 +67,28 @@ def make_trainer(settings: ParserSettings, problem: ArcProblem, start: Model | N
             objective = Mira(problem.scorer, settings.mira, settings.largest_step, settings.k)
     rule.start_from(_first_weights(settings, problem, start))
     return OnlineTrainer(
+        problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average
+    )
+
+
+def make_part_trainer(
+    settings: ParserSettings,
+    problem: PartProblem,
+    start: Model | None,
+    trees: TreeClass,
+    root: Root,
+) -> PartTrainer:
+    """The trainer of a model of higher order."""
+    rival: Rival = walk_rival
+    if settings.training_inference == "dual":
+        rival = dual_rival(trees, root, settings.max_iterations, settings.solver)
+    objective = part_perceptron(rival)
+    if settings.learner == "mira":
+        objective = PartMira(rival, problem.scorer, settings.largest_step)
+    rule = Additive(problem.scorer.size, problem.scorer.threads)
+    if start is not None:
+        rule.start_from(start.weights)
+    return PartTrainer(
         problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average
     )
 

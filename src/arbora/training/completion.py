@@ -11,10 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from arbora.scoring.linear import Weights
 from arbora.training.trainer import ArcProblem, Trainer, batches
 from arbora.training.treebank import Treebank
 
-__all__ = ["completed", "has_gaps"]
+__all__ = ["completed", "filled", "has_gaps"]
 
 _PASSES = 2
 _AT_ONCE = 64  # sentences, where the weights do not change
@@ -32,7 +33,12 @@ def completed(problem: ArcProblem, guide: Trainer, seed: int) -> Treebank:
     for number in range(_PASSES):
         order = np.random.default_rng([seed, number]).permutation(len(treebank))
         guide.run_pass(order, lambda _: None)
-    weights = guide.parameters()
+    return filled(problem, guide.parameters())
+
+
+def filled(problem: ArcProblem, weights: Weights) -> Treebank:
+    """The treebank with the best completion of each sentence under the given weights."""
+    treebank = problem.treebank
     heads, labels = treebank.heads.copy(), treebank.labels.copy()
     for batch in batches(treebank, np.arange(len(treebank)), _AT_ONCE):
         scores, gold = problem.scores(weights, batch), problem.gold(batch)

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.inference.automata import best_walks, tree_parts
+from arbora.inference.dual import Solver, decode_dual
 from arbora.inference.layout import Layout
 from arbora.parts import PackedParts
 from arbora.scoring import Gradient, PartScorer
 from arbora.training.rules import Rule
 from arbora.training.trainer import PassReport, State, Tick, batches
 from arbora.training.treebank import Batch, Treebank
-from arbora.types import FloatArray, IntArray
+from arbora.types import FloatArray, IntArray, Root, TreeClass
 
 __all__ = [
     "KeptArcs",
@@ -28,6 +29,7 @@ __all__ = [
     "PartProblem",
     "PartTrainer",
     "Rival",
+    "dual_rival",
     "part_perceptron",
     "walk_rival",
 ]
@@ -109,6 +111,15 @@ class PartTrainer:
 def walk_rival(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
     """The best walks of all heads, which need not form a tree (Koo et al. 2010, section 6)."""
     return best_walks(parts)
+
+
+def dual_rival(trees: TreeClass, root: Root, max_iterations: int, solver: Solver) -> Rival:
+    """The best tree that dual decomposition finds."""
+
+    def rival(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+        return tree_parts(parts, decode_dual(parts, trees, root, max_iterations, solver).heads)
+
+    return rival
 
 
 def part_perceptron(rival: Rival) -> PartObjective:

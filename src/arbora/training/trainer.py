@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from arbora.inference.packed import Packed
 from arbora.losses import Gold
 from arbora.scoring import ArcScorer
+from arbora.scoring.linear import Weights
 from arbora.training.treebank import Batch, Treebank
 from arbora.types import FloatArray, Root, TreeClass
 
@@ -64,7 +65,7 @@ class ArcProblem:
     def gold(self, batch: Batch) -> Gold:
         return batch.gold(self.scorer.n_labels, self.hidden)
 
-    def scores(self, weights: FloatArray, batch: Batch, scale: float = 1.0) -> FloatArray:
+    def scores(self, weights: Weights, batch: Batch, scale: float = 1.0) -> FloatArray:
         """Scores in training, where no gold arc is ever filtered."""
         return self.scorer.scores(
             weights, batch.encoded, batch.sentences, scale=scale, keep=batch.heads
