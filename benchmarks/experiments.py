@@ -106,17 +106,14 @@ class Experiments:
         treebank: str,
         decoders: tuple[str, ...] = ("",),
         *,
-        dev_words: int | None = None,
         known_heads: float = 1.0,
         **options: Any,
     ) -> dict[str, Result]:
         """One result per decoder: "" is the model's own, "mbr" or "map projective" others.
 
-        With `dev_words`, the last sentences of train with about so many words are the dev set; with
-        `known_heads`, only that share of the heads in train is given.
+        With `known_heads`, only that share of the heads in train is given.
         """
-        data = {"dev_words": dev_words, "known_heads": known_heads}
-        changed = {name: value for name, value in data.items() if value not in (None, 1.0)}
+        changed = {} if known_heads == 1.0 else {"known_heads": known_heads}
         key = json.dumps([GENERATION, treebank, sorted((options | changed).items())], default=str)
         stem = hashlib.sha256(key.encode()).hexdigest()[:20]
         found = {name: self._read(f"{stem}-{name or 'own'}") for name in decoders}
@@ -124,8 +121,6 @@ class Experiments:
             return {name: result for name, result in found.items() if result is not None}
         print(f"# {treebank} {options | changed}", flush=True)
         splits = self.splits(treebank)
-        if dev_words is not None:
-            splits = _with_dev(splits, dev_words)
         if known_heads < 1.0:
             splits = _with_gaps(splits, known_heads, seed=options.get("seed", 0))
         started = time.perf_counter()
@@ -160,13 +155,6 @@ class Experiments:
             self.memory / f"{stem}.npz", figures=json.dumps(figures), key=key,
             sentence=result.sentence, heads_right=result.heads_right, both_right=result.both_right,
         )  # fmt: skip
-
-
-def _with_dev(splits: Splits, words: int) -> Splits:
-    """The last sentences of train, about so many words, as dev."""
-    lengths = np.cumsum([len(sentence) for sentence in reversed(splits.train)])
-    count = int(np.argmin(np.abs(lengths - words))) + 1
-    return Splits(splits.train[:-count], splits.train[-count:], splits.test)
 
 
 def _with_gaps(splits: Splits, known: float, seed: int) -> Splits:

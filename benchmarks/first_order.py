@@ -26,7 +26,9 @@ PAPER_SPANISH = {
     ("loglinear", "projective"): 81.75,
     ("loglinear", "nonprojective"): 81.57,
 }  # Koo et al. 2007, table 2
-VALIDATION_SPANISH = 11_024  # words, their table 1
+# Their validation set has 11,024 words, the last 288 of the 3,306 sentences 11,007; as everywhere
+# without a dev file, it is learnt in the end.
+VALIDATION_SPANISH = 288.5 / 3306
 PASSES_SPANISH = 30  # at most: theirs were 100, of which the perceptron never used more than 30
 STRONGLY_NONPROJECTIVE = ("ud_dutch_lassysmall", "ud_gothic_proiel", "ud_latin_perseus")
 
@@ -57,7 +59,7 @@ def spanish(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
         options: dict[str, Any] = {"batch_size": 1} if learner == "perceptron" else {}
         result = experiments.run(
             "conllx_spanish_cast3lb", learner=learner, trees=trees, features="mcdonald2005",
-            decode_trees="auto", passes=PASSES_SPANISH, dev_words=VALIDATION_SPANISH, **options,
+            decode_trees="auto", passes=PASSES_SPANISH, held_out=VALIDATION_SPANISH, **options,
         )[""]  # fmt: skip
         decoded = result.card.get("decode_trees", trees)
         figures = f"{paper:.2f} | {result.uas:.2f} | {result.las:.2f}"

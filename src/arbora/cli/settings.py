@@ -69,6 +69,11 @@ OPTIONS = [
     Option("k", int, LEARNING, "Trees of k-best MIRA. By default 5."),
     Option("average", bool, LEARNING, "Average the weights of online learners."),
     Option(
+        "held_out", float, LEARNING,
+        "Without dev: the share of the sentences, from the end, to choose the best pass on. By "
+        "default 0.1.",
+    ),
+    Option(
         "refit", bool, LEARNING,
         "Without dev: when the best pass is known, learn from the held-out tenth as well.",
     ),

@@ -35,7 +35,6 @@ from arbora.types import Root, TreeClass
 
 __all__ = ["Fit", "fit_model"]
 
-_HELD_OUT = 10  # the last of so many parts, if there is no dev
 _SLOW_PATIENCE = 20  # passes
 _TOO_FEW = 20  # sentences, to hold any out
 
@@ -63,7 +62,7 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         _check_start(fit.settings.resolved(), fit.start)
         fit = replace(fit, start=fit.start.with_labels(_label_names(train)))
     model = _untrained(fit, train)
-    learnt, held_out = _hold_out(train, dev)
+    learnt, held_out = _hold_out(train, dev, model.settings.held_out)
     dev_set = _dev_set(model, train if held_out is not None else dev, held_out)
     checkpoint = None
     if fit.checkpoint_beside is not None:
@@ -215,14 +214,16 @@ def _label_names(block: Block) -> list[str]:
     return [name for name in found if name != "_"] or found
 
 
-def _hold_out(train: Block, dev: Block | None) -> tuple[NDArray[np.int64] | None, ...]:
+def _hold_out(
+    train: Block, dev: Block | None, share: float
+) -> tuple[NDArray[np.int64] | None, ...]:
     """The sentences to learn from (None: all), and those that are held out to stop on, if any.
 
-    Without dev the last tenth is held out.
+    Without dev the last sentences are held out, by default a tenth.
     """
-    if dev is not None or len(train) < _TOO_FEW:
+    kept = len(train) - int(share * len(train))
+    if dev is not None or len(train) < _TOO_FEW or kept == len(train):
         return None, None
-    kept = len(train) - len(train) // _HELD_OUT
     return np.arange(kept), np.arange(kept, len(train))
 
 

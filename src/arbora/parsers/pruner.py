@@ -68,13 +68,18 @@ def _learnt(
 
 
 def kept_arcs(model: Model, treebank: Treebank, threads: int) -> KeptArcs:
-    """What the pruner keeps of the training sentences, and every gold arc."""
+    """What the pruner keeps of the training sentences, and every gold arc.
+
+    The pruner has learnt from these sentences, but so little and so regularised that it keeps about
+    as many of their arcs as of new ones: pruning each quarter of a treebank by what was learnt from
+    the other three made no difference to dev scores.
+    """
     decoder = BlockDecoder(model, threads)
-    pieces = []
+    kept = KeptArcs(treebank.encoded.n_words)
     for sentences in decoder.pieces(treebank.encoded):
-        kept = prune(model, decoder.distribution(treebank.encoded, sentences))
-        pieces.append(kept.with_arcs(treebank.heads[treebank.words(sentences)]).kept)
-    return KeptArcs(np.concatenate(pieces), treebank.encoded.n_words)
+        likely = prune(model, decoder.distribution(treebank.encoded, sentences))
+        kept.put(sentences, likely.with_arcs(treebank.heads[treebank.words(sentences)]).kept)
+    return kept
 
 
 def pruning_figures(model: Model, dev: DevSet, threads: int) -> dict[str, float]:

@@ -68,6 +68,7 @@ class ParserSettings:
     largest_step: float = 0.001
     k: int = 5
     average: bool = True
+    held_out: float = 0.1
     refit: bool = True
     arc_filter: bool = True
     bits: int = 22
@@ -235,7 +236,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "arc_filter": (True, False),
 }
 _OPTIONAL = {"passes", "batch_size", "rate", "l2"}
-_REAL = {"rate", "l2", "largest_step", "prune_threshold"}
+_REAL = {"rate", "l2", "largest_step", "prune_threshold", "held_out"}
 _RANGES: dict[str, tuple[float, float]] = {
     "clusters": (0, 256),
     "passes": (1, 10_000),
@@ -248,6 +249,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "max_iterations": (1, 10**9),
     "prune_threshold": (0.0, 1.0),
     "prune_heads": (1, 10**6),
+    "held_out": (0.0, 0.9),
     "bits": (8, 28),
     "label_bits": (4, 24),
     "seed": (0, 2**63 - 1),

@@ -38,9 +38,17 @@ __all__ = [
 class KeptArcs:
     """The arcs of each sentence of a treebank that survived pruning: a mask over its cells."""
 
-    def __init__(self, kept: NDArray[np.uint8], n_words: NDArray[np.int64]) -> None:
-        self._kept = kept
+    def __init__(self, n_words: NDArray[np.int64]) -> None:
         self._first = np.concatenate([[0], np.cumsum((n_words + 1) ** 2)])
+        self._kept = np.zeros(int(self._first[-1]), dtype=np.uint8)
+
+    def put(self, sentences: NDArray[np.int64], kept: NDArray[np.uint8]) -> None:
+        """Sets the masks of some sentences, one after the other."""
+        start = 0
+        for i in sentences.tolist():
+            size = int(self._first[i + 1] - self._first[i])
+            self._kept[self._first[i] : self._first[i + 1]] = kept[start : start + size]
+            start += size
 
     def of(self, sentences: NDArray[np.int64]) -> NDArray[np.uint8]:
         pieces = [self._kept[self._first[i] : self._first[i + 1]] for i in sentences.tolist()]
