@@ -7,6 +7,7 @@ void bind_automata(nb::module_& module);
 void bind_data(nb::module_& module);
 void bind_dual(nb::module_& module);
 void bind_features(nb::module_& module);
+void bind_hill_climbing(nb::module_& module);
 void bind_inference(nb::module_& module);
 void bind_learning(nb::module_& module);
 void bind_part_scoring(nb::module_& module);
@@ -24,6 +25,7 @@ NB_MODULE(_core, module) {
   bind_inference(inference);
   bind_automata(inference);
   bind_dual(inference);
+  bind_hill_climbing(inference);
   nb::module_ features = module.def_submodule("features", "Sentences as the templates see them.");
   bind_features(features);
   nb::module_ scoring = module.def_submodule("scoring", "Linear scores and their gradients.");

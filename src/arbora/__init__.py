@@ -20,6 +20,7 @@ from arbora.errors import (
     NoTreeError,
     ScoreError,
     ShapeError,
+    SolverError,
     TooLargeError,
 )
 
@@ -59,6 +60,7 @@ __all__ = [
     "Scores",
     "Sentence",
     "ShapeError",
+    "SolverError",
     "SpanningTrees",
     "TooLargeError",
     "Tree",

@@ -13,6 +13,7 @@ __all__ = [
     "NoTreeError",
     "ScoreError",
     "ShapeError",
+    "SolverError",
     "TooLargeError",
     "reason",
     "unreadable",
@@ -75,6 +76,10 @@ class FileError(ArboraError, OSError):
 
 class ModelError(ArboraError):
     """A model file or checkpoint cannot be used."""
+
+
+class SolverError(ArboraError):
+    """A solver of linear programs found no answer, or not within its time."""
 
 
 def unreadable(name: object, error: BaseException) -> FileError:

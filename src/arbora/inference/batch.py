@@ -82,7 +82,7 @@ class TreeBatch(Generic[D]):
             size = len(sentences)
         for place, error in impossible.items():
             i = int(packed.sentences[place])
-            failures[i] = _located(i, error)
+            failures[i] = located(i, error)
             if errors == "raise":
                 raise failures[i]
         if impossible:
@@ -221,7 +221,7 @@ class TreeBatch(Generic[D]):
             try:
                 pieces.append(as_values(listed[i], self._packed.scores(place), what).reshape(-1))
             except ArboraError as error:
-                raise _located(i, error) from None
+                raise located(i, error) from None
         return np.concatenate(pieces) if pieces else np.empty(0)
 
     def _all(self, answers: Sequence[Any]) -> list[Any]:
@@ -241,7 +241,7 @@ class TreeBatch(Generic[D]):
             try:
                 answers.append(question(self[i], *(share[i] for share in shares)))
             except ArboraError as error:
-                answers.append(_located(i, error))
+                answers.append(located(i, error))
                 if self._errors == "raise":
                     raise answers[-1] from None
         return self._all(answers)
@@ -294,7 +294,7 @@ def _readable(
             _check_same_labels(array, next(iter(arrays.values()), array))
             arrays[i] = array
         except ArboraError as error:
-            failures[i] = _located(i, error)
+            failures[i] = located(i, error)
             if errors == "raise":
                 raise failures[i] from None
     return arrays, failures
@@ -336,7 +336,8 @@ def _check_same_labels(scores: NDArray[Any], first: NDArray[Any]) -> None:
         )
 
 
-def _located(i: int, error: ArboraError) -> ArboraError:
+def located(i: int, error: ArboraError) -> ArboraError:
+    """The same error with the sentence that it is about."""
     message = f"sentence {i}: {error}"
     if isinstance(error, NoTreeError):
         return NoTreeError(message, error.word)
