@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 
 from arbora import SpanningTrees
+from arbora.drawing import draw_reliability
+from arbora.evaluation.reliability import Calibration, CalibrationBin
 from arbora.testing import lu_marginals, precise_spanning
 
 DOCS = Path(__file__).parent
@@ -131,7 +134,30 @@ def picture_of_the_numbers() -> None:
     save(figure, "numbers.svg")
 
 
+def measured_reliability() -> Calibration:
+    """The table of results.md, so that nothing has to be trained to draw it."""
+    section = (DOCS / "results.md").read_text(encoding="utf-8").split("## Calibration")[1]
+    row = re.compile(r"^ +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d,]+)$", re.MULTILINE)
+    bins = []
+    for *percent, count in row.findall(section):
+        low, high, confidence, accuracy = (float(value) / 100 for value in percent)
+        bins.append(CalibrationBin(int(count.replace(",", "")), low, high, confidence, accuracy))
+    counts = np.array([one.count for one in bins])
+    predicted = np.array([one.confidence for one in bins])
+    right = np.array([one.accuracy for one in bins])
+    gaps = np.abs(right - predicted)
+    means = (float(np.average(values, weights=counts)) for values in (predicted, right, gaps))
+    return Calibration(int(counts.sum()), *means, float(gaps.max()), tuple(bins))
+
+
+def picture_of_reliability() -> None:
+    figure, axes = plt.subplots(figsize=(4.6, 4.6), layout="constrained")
+    draw_reliability(measured_reliability(), axes)
+    save(figure, "reliability.svg")
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     picture_of_a_sentence()
     picture_of_the_numbers()
+    picture_of_reliability()

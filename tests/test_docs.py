@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,23 @@ def test_torch_recipe():
     exec(code, names)
     scores = torch.randn(5, 5, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(names["TreeSums"].apply, scores)
+
+
+def test_reliability_is_drawn_as_it_is_reported():
+    """The picture is of the table beside it, and the table agrees with its summary."""
+    pytest.importorskip("matplotlib")
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    drawing = runpy.run_path(str(ROOT / "docs" / "draw_pictures.py"))
+    measured = drawing["measured_reliability"]()
+    count = re.search(r"([\d,]+) predictions, ([\d.]+) % right", page)
+    error = re.search(r"calibration error ([\d.]+) %, worst of (\d+) bins ([\d.]+) %", page)
+    assert f"{measured.count:,}" == count[1]
+    assert 100 * measured.accuracy == pytest.approx(float(count[2]), abs=0.01)
+    assert 100 * measured.ece == pytest.approx(float(error[1]), abs=0.01)
+    assert len(measured.bins) == int(error[2])
+    assert 100 * measured.worst == pytest.approx(float(error[3]), abs=0.011)  # of rounded figures
+    picture = (ROOT / "docs" / "images" / "reliability.svg").read_text(encoding="utf-8")
+    assert f"expected calibration error {100 * measured.ece:.2f} %" in picture
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

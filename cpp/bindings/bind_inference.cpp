@@ -12,6 +12,7 @@
 #include "arbora/inference/batch.hpp"
 #include "arbora/inference/pruning.hpp"
 #include "arrays.hpp"
+#include "interrupts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -120,9 +121,9 @@ std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>, Output<st
   std::vector<std::int32_t> heads, labels;
   std::vector<double> score;
   std::vector<std::int64_t> count;
-  {
-    nb::gil_scoped_release release;
-    for (const auto& list : arbora::batch_kbest(call.batch, k)) {
+  const bool takes_long = arbora::kbest_takes_long(call.batch, k);
+  arbora::border::run_interruptibly(takes_long, [&](const arbora::StopFlag& stop) {
+    for (const auto& list : arbora::batch_kbest(call.batch, k, &stop)) {
       count.push_back(static_cast<std::int64_t>(list.size()));
       for (const arbora::RankedTree& tree : list) {
         heads.insert(heads.end(), tree.heads.begin(), tree.heads.end());
@@ -130,7 +131,7 @@ std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>, Output<st
         score.push_back(tree.score);
       }
     }
-  }
+  });
   return {to_array(std::move(heads)), to_array(std::move(labels)), to_array(std::move(score)),
           to_array(std::move(count))};
 }

@@ -200,13 +200,24 @@ void batch_argmax(const Batch& batch, std::int32_t* heads, std::int32_t* labels,
       });
 }
 
-std::vector<std::vector<RankedTree>> batch_kbest(const Batch& batch, Index k) {
+std::vector<std::vector<RankedTree>> batch_kbest(const Batch& batch, Index k,
+                                                 const StopFlag* stop) {
   std::vector<std::vector<RankedTree>> answers(batch.n_words.size());
   const auto factor = static_cast<double>(k);
   run(batch, 3, factor, [&](Index i, const Place&, LabelledScores scores, Workspace&) {
-    answers[static_cast<std::size_t>(i)] = kbest_trees(scores, batch.trees, batch.root, k);
+    answers[static_cast<std::size_t>(i)] = kbest_trees(scores, batch.trees, batch.root, k, stop);
   });
   return answers;
+}
+
+bool kbest_takes_long(const Batch& batch, Index k) {
+  constexpr double kSteps = 1e7;
+  double steps = 0.0;  // each tree that is taken out asks for n searches of n^2 steps or more
+  for (const std::int64_t n : batch.n_words) {
+    const auto words = static_cast<double>(n);
+    steps += static_cast<double>(k) * words * words * words;
+  }
+  return steps > kSteps;
 }
 
 void batch_sample(const Batch& batch, std::uint64_t seed, std::span<const std::int64_t> sentences,

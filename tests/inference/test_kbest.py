@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 
@@ -31,6 +37,36 @@ def test_no_tree_outside_the_list_is_better(kind, root, rng):
     for heads in trees.sample(3000, seed=1):
         if heads.tobytes() not in known:
             assert trees.scores[heads, np.arange(1, 13)].sum() <= listed[-1].score + 1e-12
+
+
+LONG = """
+import numpy, arbora
+kind = {kind}
+if {many}:
+    trees = kind.batch([numpy.random.default_rng(i).normal(size=(801, 801)) for i in range(4)])
+else:
+    trees = kind(numpy.random.default_rng(0).normal(size=(801, 801)))
+print("ready", flush=True)
+try:
+    trees.kbest(100_000)
+except KeyboardInterrupt:
+    print("interrupted", len(trees.argmax()) if {many} else trees.argmax().heads.size)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="interrupts are sent differently there")
+@pytest.mark.parametrize("many", [False, True])
+def test_long_sentences_can_be_interrupted(kind, many):
+    """The list would take hours; an interrupt ends the search, and the next question works."""
+    code = LONG.format(kind=f"arbora.{kind.__name__}", many=many)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as run:
+        try:
+            assert run.stdout.readline() == "ready\n"
+            time.sleep(0.5)  # it is in the middle of it; if not yet, the test is only easier
+            run.send_signal(signal.SIGINT)
+            assert run.communicate(timeout=60)[0] == f"interrupted {4 if many else 800}\n"
+        finally:
+            run.kill()
 
 
 def test_a_shorter_list_is_a_prefix(kind, root, rng):

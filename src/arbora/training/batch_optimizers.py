@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from arbora._core import learning as kernels
 from arbora.losses import negative_log_likelihood
 from arbora.scoring import Gradient
+from arbora.training.dot import dot
 from arbora.training.trainer import ArcProblem, PassReport, State, Tick, batches
 from arbora.types import FloatArray
 
@@ -52,7 +53,7 @@ class BatchTrainer:
         answer = minimize(objective, self._values, jac=True, method=method, options=limits)
         self._values = np.asarray(answer.x)
         tick(len(self.problem.treebank))
-        penalty = 0.5 * self.l2 * float(self._values @ self._values)
+        penalty = 0.5 * self.l2 * float(dot(self._values, self._values))
         words = max(1, len(self.problem.treebank.heads))
         figures = {"objective": float(answer.fun), "evaluations": float(evaluated)}
         return PassReport((float(answer.fun) - penalty) / words, figures)
@@ -79,7 +80,7 @@ class BatchTrainer:
             total += float(loss.values.sum())
             problem.scorer.expand(self._gradient, batch.encoded, batch.sentences, loss.d_scores)
             kernels.add_gradient(self._gradient, gradient, problem.scorer.threads)
-        penalty = 0.5 * self.l2 * float(values @ values)
+        penalty = 0.5 * self.l2 * float(dot(values, values))
         return total + penalty, gradient[self._touched] + self.l2 * values
 
     def _find_touched(self) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ from arbora.inference.packed import Packed
 from arbora.losses import cost_augmented, negative_log_likelihood
 from arbora.losses.margin import chosen_cells
 from arbora.scoring import Gradient
+from arbora.training.dot import dot
 from arbora.training.rules import Additive
 from arbora.training.trainer import ArcProblem, PassReport, State, Tick, batches
 from arbora.training.treebank import Batch
@@ -51,12 +52,12 @@ class ExponentiatedGradient:
         for batch in batches(self.problem.treebank, order, 1, tick):
             dual += self._step(batch)
         weights = self._rule.weights
-        dual = self.c * dual - 0.5 * float(weights @ weights)
+        dual = self.c * dual - 0.5 * float(dot(weights, weights))
         if dual < self.last_dual - 1e-10 * (1.0 + abs(self.last_dual)):  # not for rounding
             self.rate /= 2.0
         self.last_dual = dual
         loss = self._loss()
-        primal = self.c * loss + 0.5 * float(weights @ weights)
+        primal = self.c * loss + 0.5 * float(dot(weights, weights))
         figures = {"primal": primal, "dual": dual, "gap": primal - dual, "rate": self.rate}
         return PassReport(loss / self._words, figures)
 
@@ -105,8 +106,8 @@ class ExponentiatedGradient:
         after = self._distribution(batch).sums(marginals=True)
         self._move(batch, after.marginals - before)
         if self.kind == "maxmargin":
-            return float(cost[allowed] @ after.marginals[allowed])
-        expected = float(after.marginals[allowed] @ duals[allowed])
+            return float(dot(cost[allowed], after.marginals[allowed]))
+        expected = float(dot(after.marginals[allowed], duals[allowed]))
         return float(after.log_partition[0]) - expected  # the entropy
 
     def _move(self, batch: Batch, difference: FloatArray) -> None:

@@ -18,6 +18,7 @@ from arbora.inference.packed import Packed
 from arbora.losses import Gold, Loss, best_gold_tree, cost_augmented
 from arbora.losses.margin import cells_of, chosen_cells, tree_loss
 from arbora.scoring import ArcScorer
+from arbora.training.dot import dot
 from arbora.training.treebank import Batch
 from arbora.types import FloatArray
 
@@ -105,13 +106,13 @@ class Mira:
         for i, rows in enumerate(rivals):
             part = slice(int(ends[i] - sizes[i]), int(ends[i]))
             scores = np.where(np.isfinite(trees.flat[part]), trees.flat[part], 0.0)
-            violation = (rows > 0.0).sum(axis=1) + rows @ scores
+            violation = (rows > 0.0).sum(axis=1) + dot(rows, scores)
             if not (violation > 0.0).any():
                 continue
             one = batch.sentences[i : i + 1]
             products = self.scorer.inner_products(batch.encoded, one, rows.reshape(-1), len(rows))
             steps = hildreth(products[0], violation, self.largest_step)
-            d_scores[part] = steps @ rows
+            d_scores[part] = dot(rows.T, steps)
             losses[i] = violation.max()
         return Loss(losses, d_scores)
 
