@@ -233,7 +233,8 @@ def test_every_error_is_an_arbora_error_and_a_value_error():
     import arbora.errors
 
     for name in arbora.errors.__all__:
-        assert issubclass(getattr(arbora.errors, name), ArboraError)
+        if name[0].isupper():  # the others word what several of them say
+            assert issubclass(getattr(arbora.errors, name), ArboraError)
     assert issubclass(ArboraError, ValueError)
 
 

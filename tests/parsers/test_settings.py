@@ -10,7 +10,7 @@ from arbora import ArgumentError, ModelError, Parser, Sentence
 from arbora.parsers import ParseOptions, ParserSettings
 
 BAD = [
-    ("learner", "svm"), ("learner", None), ("optimizer", "adam"), ("trees", "planar"),
+    ("learner", "svm"), ("optimizer", "adam"), ("trees", "planar"),
     ("root", "many"), ("order", "third"), ("features", "all"), ("labels", True),
     ("decode", "viterbi"), ("decode_trees", "both"), ("cluster_of", "word"), ("mira", "2-best"),
     ("average", "yes"), ("arc_filter", None), ("clusters", -1), ("clusters", 257),
@@ -19,7 +19,9 @@ BAD = [
     ("rate", math.nan), ("rate", math.inf), ("rate", "fast"), ("l2", -1.0), ("l2", math.inf),
     ("largest_step", 0.0), ("largest_step", None), ("k", 0), ("k", True), ("bits", 7),
     ("bits", 29), ("bits", 20.5), ("label_bits", 3), ("label_bits", 25), ("seed", -1),
-    ("seed", 2**63), ("seed", 0.5), ("seed", None),
+    ("seed", 2**63), ("seed", 0.5), ("seed", None), ("inference", "sampling"),
+    ("training_inference", "z"), ("solver", "simplex"), ("max_iterations", 0),
+    ("max_iterations", None), ("prune_threshold", 1.5), ("prune_heads", 0), ("held_out", 1.0),
 ]  # fmt: skip
 
 NONSENSE = [
@@ -33,6 +35,16 @@ NONSENSE = [
     ({"clusters": 4, "labels": "joint"}, "use staged"),
     ({"decode": "max-z"}, "give clusters as well"),
     ({"trees": "projective", "decode_trees": "nonprojective"}, "decoded projectively"),
+    ({"inference": "dual"}, "choice of higher orders"),
+    ({"training_inference": "automata"}, "choice of higher orders"),
+    ({"order": "sibling", "inference": "exact"}, "exact for projective trees only"),
+    ({"order": "sibling", "training_inference": "exact"}, "needs trees='projective'"),
+    ({"order": "sibling", "learner": "maxmargin"}, "use mira"),
+    ({"order": "sibling", "learner": "loglinear"}, "loglinear sums over trees"),
+    ({"order": "sibling", "labels": "joint"}, "label after the tree"),
+    ({"order": "sibling", "mira": "k-best"}, "1-best MIRA only"),
+    ({"order": "grandsibling", "clusters": 4}, "clusters"),
+    ({"order": "grandparent", "decode": "mbr"}, "needs sums over trees"),
 ]
 
 
