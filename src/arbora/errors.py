@@ -15,9 +15,6 @@ __all__ = [
     "ShapeError",
     "SolverError",
     "TooLargeError",
-    "reason",
-    "unreadable",
-    "unwritable",
 ]
 
 
