@@ -40,19 +40,20 @@ std::vector<Place> places(const Batch& batch) {
 template <class Job>
 void run(const Batch& batch, int power, double factor, const Job& job) {
   const std::vector<Place> where = places(batch);
-  double work = 0.0;
+  std::vector<double> costs;
+  costs.reserve(where.size());
   for (const Place& place : where) {
     double cost = factor;
     for (int i = 0; i < power; ++i) cost *= static_cast<double>(place.n_words);
-    work += cost + static_cast<double>(batch.n_labels * (place.n_words + 1) * (place.n_words + 1));
+    const Index cells = (place.n_words + 1) * (place.n_words + 1);
+    costs.push_back(cost + static_cast<double>(batch.n_labels * cells));
   }
-  for_each_sentence(static_cast<Index>(where.size()), batch.threads, work,
-                    [&](Index i, Workspace& workspace) {
-                      const Place& place = where[static_cast<std::size_t>(i)];
-                      const LabelledScores scores{batch.scores + place.cells * batch.n_labels,
-                                                  place.n_words, batch.n_labels};
-                      job(i, place, scores, workspace);
-                    });
+  for_each_by_cost(costs, batch.threads, [&](Index i, Workspace& workspace) {
+    const Place& place = where[static_cast<std::size_t>(i)];
+    const LabelledScores scores{batch.scores + place.cells * batch.n_labels, place.n_words,
+                                batch.n_labels};
+    job(i, place, scores, workspace);
+  });
 }
 
 double* numbers(Workspace& workspace, Index count) {

@@ -1,6 +1,7 @@
 #include "arbora/scoring/gradient.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace arbora::scoring {
 
@@ -41,6 +42,34 @@ double inner_product(const std::vector<Entry>& a, const std::vector<Entry>& b) {
     }
   }
   return sum;
+}
+
+double squared_norm(const SlicedEntries& entries) {
+  // Slots in the order in which they were met first, each with its sum; the table holds their
+  // places. Sorting, the other way to find equal slots, takes several times as long.
+  thread_local std::vector<std::uint32_t> table;
+  thread_local std::vector<Entry> sums;
+  sums.clear();
+  for (int i = 0; i < kSlices; ++i) {
+    const std::vector<Entry>& slice = entries.slice(i);
+    const std::size_t size = std::bit_ceil(2 * slice.size() + 2);
+    const std::size_t first = sums.size();
+    table.assign(size, 0);
+    for (const Entry& entry : slice) {
+      std::size_t at = (entry.slot * 0x9e3779b1U) & (size - 1);
+      while (table[at] != 0 && sums[first + table[at] - 1].slot != entry.slot) {
+        at = (at + 1) & (size - 1);
+      }
+      if (table[at] == 0) {
+        sums.push_back({entry.slot, 0.0});
+        table[at] = static_cast<std::uint32_t>(sums.size() - first);
+      }
+      sums[first + table[at] - 1].value += entry.value;
+    }
+  }
+  double norm = 0.0;
+  for (const Entry& sum : sums) norm += sum.value * sum.value;
+  return norm;
 }
 
 }  // namespace arbora::scoring

@@ -18,7 +18,7 @@ struct Place {
   Index words = 0, cells = 0;
 };
 
-std::vector<Place> places(const Selection& selection, double& work) {
+std::vector<Place> places(const Selection& selection, std::vector<double>& costs) {
   std::vector<Place> result;
   result.reserve(selection.sentences.size());
   Place next;
@@ -27,21 +27,20 @@ std::vector<Place> places(const Selection& selection, double& work) {
     const Index n = selection.encoded.words(sentence);
     next.words += n;
     next.cells += (n + 1) * (n + 1);
+    costs.push_back(kWorkPerArc * static_cast<double>((n + 1) * (n + 1)));
   }
-  work = kWorkPerArc * static_cast<double>(next.cells);
   return result;
 }
 
 // Calls job(index in the selection, place, sentence, workspace) for every selected sentence.
 template <class Job>
 void run(const Selection& selection, const Job& job) {
-  double work = 0.0;
-  const std::vector<Place> where = places(selection, work);
-  for_each_sentence(static_cast<Index>(where.size()), selection.threads, work,
-                    [&](Index i, Workspace& workspace) {
-                      const auto at = static_cast<std::size_t>(i);
-                      job(i, where[at], selection.encoded[selection.sentences[at]], workspace);
-                    });
+  std::vector<double> costs;
+  const std::vector<Place> where = places(selection, costs);
+  for_each_by_cost(costs, selection.threads, [&](Index i, Workspace& workspace) {
+    const auto at = static_cast<std::size_t>(i);
+    job(i, where[at], selection.encoded[selection.sentences[at]], workspace);
+  });
 }
 
 double* carve(Workspace& workspace, Index count) {
@@ -109,6 +108,12 @@ void inner_products(const LinearModel& model, const Selection& selection, const 
   run(selection, [&](Index i, const Place& place, const HashedSentence& s, Workspace& workspace) {
     const Index cells = (s.n_words + 1) * (s.n_words + 1) * model.width();
     const double* first = d_scores + place.cells * model.width() * count;
+    if (count == 1) {
+      SlicedEntries entries(model.weights());
+      expand(model, s, first, entries, workspace);
+      products[i] = squared_norm(entries);
+      return;
+    }
     std::vector<std::vector<Entry>> vectors;
     for (Index k = 0; k < count; ++k) {
       SlicedEntries entries(model.weights());

@@ -6,8 +6,10 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <numeric>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #ifdef _WIN32
 #include <process.h>
@@ -21,6 +23,9 @@ namespace {
 // Waking a helper costs about as much as this many floating-point operations.
 constexpr double kWorkPerThread = 2e5;
 constexpr double kWorkPerRun = 1e5;
+
+// Larger batches end at about the same time on all threads in any order.
+constexpr Index kSmallBatch = 128;
 
 // How long a thread waits awake. One question follows another within this time, and a call's last
 // sentences end within it; falling asleep and waking up takes almost as long.
@@ -170,6 +175,23 @@ void for_each_sentence(Index count, int threads, double work, const SentenceJob&
     drain();
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+void for_each_by_cost(std::span<const double> costs, int threads, const SentenceJob& job,
+                      const std::function<void()>& idle) {
+  const auto count = static_cast<Index>(costs.size());
+  const double work = std::accumulate(costs.begin(), costs.end(), 0.0);
+  if (threads == 1 || count > kSmallBatch)
+    return for_each_sentence(count, threads, work, job, idle);
+  std::vector<Index> order(costs.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return costs[static_cast<std::size_t>(a)] > costs[static_cast<std::size_t>(b)];
+  });
+  const SentenceJob in_order = [&](Index i, Workspace& workspace) {
+    job(order[static_cast<std::size_t>(i)], workspace);
+  };
+  for_each_sentence(count, threads, work, in_order, idle);
 }
 
 }  // namespace arbora

@@ -174,12 +174,16 @@ void expand_sentence(const ArcTable& table, const HashedSentence& s, const PartI
 // Calls job(i, sentence, parts, workspace) for every selected sentence.
 template <class Job>
 void run(const Selection& selection, const PartBatch& parts, const Job& job) {
-  const PartBatch::Place& all = parts.place(parts.size());
-  const Index count = all.cells + all.consecutive + all.grandparents + all.grandsiblings;
-  for_each_sentence(parts.size(), selection.threads, kWorkPerPart * static_cast<double>(count),
-                    [&](Index i, Workspace& workspace) {
-                      job(i, selection.encoded[selection.sentences[at(i)]], parts[i], workspace);
-                    });
+  std::vector<double> costs;
+  for (Index i = 0; i < parts.size(); ++i) {
+    const PartIndex& own = parts[i];
+    const Index count =
+        4 * own.n_arcs() + own.consecutive() + own.grandparents() + own.grandsiblings();
+    costs.push_back(kWorkPerPart * static_cast<double>(count));
+  }
+  for_each_by_cost(costs, selection.threads, [&](Index i, Workspace& workspace) {
+    job(i, selection.encoded[selection.sentences[at(i)]], parts[i], workspace);
+  });
 }
 
 }  // namespace
@@ -216,8 +220,7 @@ void part_norms(const ArcTable& table, const Selection& selection, const PartBat
       [&](Index i, const HashedSentence& s, const PartIndex& own, Workspace& workspace) {
         SlicedEntries entries(std::size_t{1} << static_cast<unsigned>(table.bits));
         expand_sentence(table, s, own, d_scores.of(parts.place(i)), entries, workspace);
-        const std::vector<Entry> merged = merged_entries(entries);
-        norms[i] = inner_product(merged, merged);
+        norms[i] = squared_norm(entries);
       });
 }
 

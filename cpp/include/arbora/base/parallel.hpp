@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "arbora/base/types.hpp"
 #include "arbora/base/workspace.hpp"
@@ -18,5 +19,10 @@ using SentenceJob = std::function<void(Index sentence, Workspace& workspace)>;
 // do but to wait for the others; if it throws, so does the call, once the others are done.
 void for_each_sentence(Index count, int threads, double work, const SentenceJob& job,
                        const std::function<void()>& idle = {});
+
+// The same where the cost of every sentence is known. In a small batch the dearest sentences come
+// first: one that came last would keep a single thread busy while the others wait.
+void for_each_by_cost(std::span<const double> costs, int threads, const SentenceJob& job,
+                      const std::function<void()>& idle = {});
 
 }  // namespace arbora

@@ -44,6 +44,9 @@ std::vector<Entry> merged_entries(const SlicedEntries& entries);
 // Of two lists that are sorted so.
 double inner_product(const std::vector<Entry>& a, const std::vector<Entry>& b);
 
+// Of a vector by itself.
+double squared_norm(const SlicedEntries& entries);
+
 class Gradient {
  public:
   explicit Gradient(std::size_t weights) : sums_(weights, 0.0) {}
