@@ -8,7 +8,7 @@ modifiers of each head are made to agree by multipliers on the arcs. The loop it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,58 +27,9 @@ from arbora.inference.dual import (
 )
 from arbora.inference.packed import pack
 from arbora.parts import Parts
-from arbora.types import FloatArray, IntArray, Root, Tree, TreeClass
+from arbora.types import Decoded, FloatArray, Root, TreeClass
 
-__all__ = ["Automaton", "Decoded", "HeadAutomata"]
-
-
-class Decoded(Tree):
-    """A tree that was searched for, and what is known about how good it is.
-
-    No tree scores more than `bound`; `certified` says that the tree is the best one; `iterations`
-    is how long the search took.
-    """
-
-    __slots__ = ("_bound", "_certified", "_iterations")
-
-    def __init__(
-        self, heads: IntArray, score: float, bound: float, certified: bool, iterations: int
-    ) -> None:
-        super().__init__(heads, None, score)
-        self._bound = bound
-        self._certified = certified
-        self._iterations = iterations
-
-    @property
-    def bound(self) -> float:
-        return self._bound
-
-    @property
-    def gap(self) -> float:
-        """How much better the best tree may be, at most."""
-        return self._bound - self._score if self._bound > self._score else 0.0
-
-    @property
-    def certified(self) -> bool:
-        return self._certified
-
-    @property
-    def iterations(self) -> int:
-        return self._iterations
-
-    def __repr__(self) -> str:
-        known = "certified" if self.certified else f"gap={self.gap:.3g}"
-        return f"Decoded(heads={self.heads.tolist()}, score={self.score:.6g}, {known})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        known = (self.score, self.bound, self.certified, self.iterations)
-        return _decoded, (self.heads, *known)
-
-
-def _decoded(heads: IntArray, *known: Any) -> Decoded:
-    """A tree from a pickle, out of which arrays come writable."""
-    heads.setflags(write=False)
-    return Decoded(heads, *known)
+__all__ = ["Automaton", "HeadAutomata"]
 
 
 class Automaton:
