@@ -1,7 +1,11 @@
 // Decoding by dual decomposition. No arithmetic here.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
 
-#include "arbora/inference/dual_decomposition.hpp"
+#include <tuple>
+#include <utility>
+
+#include "arbora/inference/decode_parts.hpp"
 #include "arrays.hpp"
 #include "part_arrays.hpp"
 
@@ -11,55 +15,88 @@ using namespace nb::literals;
 namespace {
 
 using arbora::Index;
+using arbora::Interruption;
 using arbora::PartBatch;
+using arbora::Solver;
+using arbora::TreeQuestion;
 using arbora::border::check_count;
 using arbora::border::InOut;
 using arbora::border::Input;
+using arbora::border::Output;
+using arbora::border::part_scores;
+using arbora::border::to_array;
 using Floats = Input<double>;
+using Ints = Input<std::int64_t>;
 
 // Runs a computation without the interpreter's lock; a signal such as Ctrl-C ends it.
 template <class Job>
-void run_interruptibly(const Job& job) {
+auto run_interruptibly(const Job& job) {
   try {
     nb::gil_scoped_release release;
-    arbora::Interruption interruption([] {
+    Interruption interruption([] {
       nb::gil_scoped_acquire acquire;
       return PyErr_CheckSignals() != 0;
     });
-    job(interruption);
+    return job(interruption);
   } catch (const arbora::Interrupted&) {
     throw nb::python_error();  // what the signal's handler raised
   }
 }
 
+TreeQuestion question_of(bool projective, bool multi, Index max_iterations, bool lazy) {
+  return {projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
+          multi ? arbora::Root::multi : arbora::Root::single, max_iterations, lazy};
+}
+
 void decode(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
-            Floats grandparents, Floats grandsiblings, bool projective, bool multi,
-            Index max_iterations, bool lazy, InOut<std::int32_t> heads, InOut<double> scores,
-            InOut<double> bounds, InOut<std::uint8_t> certified, InOut<std::int64_t> iterations,
-            int threads) {
-  const auto values =
-      arbora::border::part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+            Floats grandparents, Floats grandsiblings, Ints sides, Ints states, Floats numbers,
+            bool projective, bool multi, Index max_iterations, int solver, bool lazy,
+            InOut<std::int32_t> heads, InOut<double> scores, InOut<double> bounds,
+            InOut<std::uint8_t> certified, InOut<std::int64_t> iterations, int threads) {
+  const auto values = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+  check_count(states.size(), static_cast<Index>(sides.size()), "states");
   check_count(heads.size(), parts.place(parts.size()).words, "heads");
   check_count(scores.size(), parts.size(), "scores");
   check_count(bounds.size(), parts.size(), "bounds");
   check_count(certified.size(), parts.size(), "certified");
   check_count(iterations.size(), parts.size(), "iterations");
-  const arbora::TreeQuestion question{
-      projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
-      multi ? arbora::Root::multi : arbora::Root::single, max_iterations, lazy};
+  if (solver < 0 || solver > 2) throw nb::index_error("no such solver");
+  const arbora::AutomatonList automata{{sides.data(), sides.size()},
+                                       {states.data(), states.size()},
+                                       {numbers.data(), numbers.size()}};
   const arbora::DualAnswers answers{heads.data(), scores.data(), bounds.data(), certified.data(),
                                     iterations.data()};
-  run_interruptibly([&](arbora::Interruption& interruption) {
-    arbora::batch_decode(parts, values, question, answers, threads, interruption);
+  run_interruptibly([&](Interruption& interruption) {
+    arbora::batch_decode(parts, values, automata,
+                         question_of(projective, multi, max_iterations, lazy),
+                         static_cast<Solver>(solver), answers, threads, interruption);
   });
+}
+
+std::tuple<Output<std::int32_t>, Output<double>, Output<double>> trace(
+    const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings, Floats grandparents,
+    Floats grandsiblings, Index sentence, bool projective, bool multi, Index max_iterations) {
+  const auto values = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+  if (sentence < 0 || sentence >= parts.size()) throw nb::index_error("no such sentence");
+  arbora::DualTrace found = run_interruptibly([&](Interruption& interruption) {
+    return arbora::trace_dual(parts, values, sentence,
+                              question_of(projective, multi, max_iterations, true), interruption);
+  });
+  return {to_array(std::move(found.recomputed)), to_array(std::move(found.duals)),
+          to_array(std::move(found.primals))};
 }
 
 }  // namespace
 
 void bind_dual(nb::module_& module) {
   module.def("decode_dual", &decode, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
-             "grandparents"_a, "grandsiblings"_a, "projective"_a, "multi"_a, "max_iterations"_a,
-             "lazy"_a, "heads"_a.noconvert(), "scores"_a.noconvert(), "bounds"_a.noconvert(),
+             "grandparents"_a, "grandsiblings"_a, "sides"_a, "states"_a, "numbers"_a,
+             "projective"_a, "multi"_a, "max_iterations"_a, "solver"_a, "lazy"_a,
+             "heads"_a.noconvert(), "scores"_a.noconvert(), "bounds"_a.noconvert(),
              "certified"_a.noconvert(), "iterations"_a.noconvert(), "threads"_a,
              "The best trees by dual decomposition, with their certificates.");
+  module.def("trace_dual", &trace, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
+             "grandparents"_a, "grandsiblings"_a, "sentence"_a, "projective"_a, "multi"_a,
+             "max_iterations"_a,
+             "Automata run, dual value and best score in every iteration of the subgradient.");
 }

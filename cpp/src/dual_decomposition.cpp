@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "arbora/base/parallel.hpp"
-
 namespace arbora {
 namespace {
 
@@ -14,6 +12,8 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 bool is_closed(double bound, double score) {
+  if (bound == kForbidden) return true;
+  if (score == kForbidden) return false;
   return bound - score <= kClosedGap * std::max(1.0, std::abs(score));
 }
 
@@ -25,8 +25,9 @@ DualDecomposition::DualDecomposition(const StepTables& steps, const double* arcs
       order_(steps.parts()),
       grand_(steps.grand()),
       theta_(at(order_.size())),
-      u_(theta_.size(), 0.0),
-      v_(theta_.size(), 0.0),
+      multipliers_{std::vector<double>(theta_.size(), 0.0),
+                   std::vector<double>(theta_.size(), 0.0)},
+      forbidden_(theta_.size(), 0),
       for_walks_(theta_.size()),
       for_links_(theta_.size() + 1, 0.0),
       for_tree_(order_.arc_at.size(), kForbidden),
@@ -37,6 +38,7 @@ DualDecomposition::DualDecomposition(const StepTables& steps, const double* arcs
       z_(theta_.size(), 0),
       walks_(at(order_.n_words + 1)),
       own_(walks_.size()),
+      uses_(theta_.size(), 0),
       is_stale_(walks_.size(), 0) {
   stale_.reserve(walks_.size());
   moved_.reserve(heads_.size());
@@ -56,7 +58,7 @@ DualAnswer DualDecomposition::solve(std::int32_t* heads, Workspace& workspace,
   Index increases = 0;
   for (Index k = 1; k <= question_.max_iterations; ++k) {
     if (!find_tree(workspace)) return best;
-    const Index recomputed = run_automata();
+    const Index recomputed = run_automata(polling);
     const double dual = dual_value();
     best.iterations = k;
     best.bound = std::min(best.bound, dual);
@@ -70,6 +72,7 @@ DualAnswer DualDecomposition::solve(std::int32_t* heads, Workspace& workspace,
       trace->duals.push_back(dual);
       trace->primals.push_back(best.score);
     }
+    if (dual == kForbidden) return best;  // an automaton refuses everything
     find_disputes();
     if (disputed_.empty()) {  // Theorem 1: the dual value is this tree's score
       std::copy(heads_.begin(), heads_.end(), heads);
@@ -77,13 +80,12 @@ DualAnswer DualDecomposition::solve(std::int32_t* heads, Workspace& workspace,
       best.certified = true;
       return best;
     }
-    if (is_closed(best.bound, best.score)) break;
+    if (is_closed(best.bound, std::max(best.score, floor_))) break;
     // Appendix A.1: the step shrinks with the number of times that the dual has increased.
     if (k == 1) first_step = first_step_size(dual);
     if (dual > last) ++increases;
     last = dual;
     take_step(first_step / static_cast<double>(1 + increases));
-    polling.after(work_);
   }
   best.bound = std::max(best.bound, best.score);  // they may cross by rounding
   best.certified = is_closed(best.bound, best.score);
@@ -110,22 +112,23 @@ bool DualDecomposition::find_tree(Workspace& workspace) {
     tree_arcs_[at(m - 1)] = arc;
     known = head;
   }
+  for (const std::int32_t arc : tree_arcs_) ++uses_[at(arc)];
   return true;
 }
 
 // z: the best walks of the heads whose multipliers have changed; how many there were.
-Index DualDecomposition::run_automata() {
+Index DualDecomposition::run_automata(Polling& polling) {
   if (!question_.lazy) {
     for (Index h = 0; h <= order_.n_words; ++h) touch(h);
   }
-  work_ = static_cast<double>(order_.n_words * order_.n_words);
+  polling.after(static_cast<double>(order_.n_words * order_.n_words));
   for (const Index h : stale_) {
     const Index first = order_.first[at(h)];
     const double* links = grand_ ? for_links_.data() + parts_->first_link(h) : nullptr;
     walks_[at(h)] =
         best_walk(*steps_, h, for_walks_.data() + first, links, z_.data() + first, scratch_);
     const auto k = static_cast<double>(order_.first[at(h + 1)] - first);
-    work_ += static_cast<double>(steps_->choices(h)) * (k * k + 8.0);
+    polling.after(static_cast<double>(steps_->choices(h)) * (k * k + 8.0));
     is_stale_[at(h)] = 0;
   }
   const auto count = static_cast<Index>(stale_.size());
@@ -167,23 +170,28 @@ void DualDecomposition::find_disputes() {
   }
 }
 
-// delta = f(z) - f(y) of the first iteration. With the arc scores split between the two sides it
-// can come out a little below 0; the gap cannot.
+// delta = f(z) - f(y) of the first iteration (appendix A.1). With the arc scores split between the
+// two sides it can come out a little below 0; the gap cannot. From multipliers that are good
+// already that would be far too much: there, the step that would close the gap if the dual were
+// linear.
 double DualDecomposition::first_step_size(double dual) const {
+  double gap = dual - std::max(score_, floor_);
+  if (gap == kInfinity) gap = std::max(1.0, std::abs(dual));  // automata refuse y
+  if (warm_) return gap / static_cast<double>(disputed_.size());
   double of_z = 0.0;
   for (const Walk& walk : walks_) of_z += walk.value;
   for (Index a = 0; a < order_.size(); ++a) {
-    if (z_[at(a)] != 0) of_z += theta_[at(a)] - for_walks_[at(a)];
+    if (z_[at(a)] != 0) of_z += kTreeShare * theta_[at(a)];
   }
   const double delta = of_z - score_;
-  return delta > 0.0 ? delta : dual - score_;
+  return delta > 0.0 && delta < kInfinity ? delta : gap;
 }
 
 // u += size (z - y), v += size (z_up - y).
 void DualDecomposition::take_step(double size) {
   for (const Index number : disputed_) {
     if (number < order_.size()) {
-      u_[at(number)] += z_[at(number)] != 0 ? size : -size;
+      multipliers_.u[at(number)] += z_[at(number)] != 0 ? size : -size;
       set_weights(number);
       touch(order_.head[at(number)]);
       continue;
@@ -191,8 +199,8 @@ void DualDecomposition::take_step(double size) {
     const Index h = number - order_.size();
     const Index chosen = order_.of_link[at(parts_->first_link(h) + walks_[at(h)].choice)];
     const Index in_tree = tree_arcs_[at(h - 1)];
-    v_[at(chosen)] += size;
-    v_[at(in_tree)] -= size;
+    multipliers_.v[at(chosen)] += size;
+    multipliers_.v[at(in_tree)] -= size;
     set_weights(chosen);
     set_weights(in_tree);
     touch(h);
@@ -201,38 +209,31 @@ void DualDecomposition::take_step(double size) {
 
 // Both sides' weights come from the multipliers afresh, so that rounding does not pile up.
 void DualDecomposition::set_weights(Index arc) {
-  const double theta = theta_[at(arc)], u = u_[at(arc)], v = v_[at(arc)];
-  for_walks_[at(arc)] = (1.0 - kTreeShare) * theta - u;
-  for_links_[at(order_.link[at(arc)])] = -v;
-  for_tree_[at(order_.cell(arc))] = kTreeShare * theta + u + v;
+  const double theta = theta_[at(arc)];
+  const double u = multipliers_.u[at(arc)], v = multipliers_.v[at(arc)];
+  const bool gone = forbidden_[at(arc)] != 0;
+  for_walks_[at(arc)] = gone ? kForbidden : (1.0 - kTreeShare) * theta - u;
+  for_links_[at(order_.link[at(arc)])] = gone ? kForbidden : -v;
+  for_tree_[at(order_.cell(arc))] = gone ? kForbidden : kTreeShare * theta + u + v;
+}
+
+void DualDecomposition::restart(const Multipliers& multipliers,
+                                const std::vector<std::uint8_t>& forbidden, double floor,
+                                Index max_iterations) {
+  multipliers_ = multipliers;
+  forbidden_ = forbidden;
+  floor_ = floor;
+  warm_ = true;
+  question_.max_iterations = max_iterations;
+  std::fill(uses_.begin(), uses_.end(), 0);
+  for (Index a = 0; a < order_.size(); ++a) set_weights(a);
+  for (Index h = 0; h <= order_.n_words; ++h) touch(h);
 }
 
 void DualDecomposition::touch(Index head) {
   if (is_stale_[at(head)] != 0) return;
   is_stale_[at(head)] = 1;
   stale_.push_back(head);
-}
-
-void batch_decode(const PartBatch& parts, const PartScores& scores, const TreeQuestion& question,
-                  const DualAnswers& answers, int threads, Interruption& interruption) {
-  const PartBatch::Place& all = parts.place(parts.size());
-  const double work = 100.0 * static_cast<double>(all.cells + all.consecutive + all.grandsiblings);
-  for_each_sentence(
-      parts.size(), threads, work,
-      [&](Index i, Workspace& workspace) {
-        const PartBatch::Place& place = parts.place(i);
-        const PartScores own = scores.of(place);
-        const StepTables steps(parts[i], own);
-        DualDecomposition search(steps, own.arcs, question);
-        const DualAnswer answer =
-            search.solve(answers.heads + place.words, workspace, interruption);
-        answers.scores[i] = answer.score;
-        answers.bounds[i] = answer.bound;
-        answers.certified[i] = answer.certified ? 1 : 0;
-        answers.iterations[i] = answer.iterations;
-        interruption.poll();
-      },
-      [&] { interruption.poll(); });
 }
 
 }  // namespace arbora

@@ -1,6 +1,7 @@
 #include "arbora/inference/head_automata.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "arbora/base/parallel.hpp"
 
@@ -48,6 +49,18 @@ double best_side(const double* pairs, Index k, const double* arcs, double* best,
     best[next + 1] = top + arcs[next];
   }
   return kForbidden;  // not reached
+}
+
+double best_of_side(const StepTables& steps, Index head, Index choice, int side, const double* arcs,
+                    double* best, std::int32_t* from) {
+  const double* pairs = steps.side(head, choice, side);
+  const Automaton* automaton = steps.automaton(head, side);
+  if (automaton != nullptr) {
+    const bool plain = !steps.grand() && !steps.parts().kinds().consecutive;
+    return automaton->best(plain ? nullptr : pairs, arcs, from);
+  }
+  return best_side(pairs, static_cast<Index>(steps.parts().modifiers(head, side).size()), arcs,
+                   best, from);
 }
 
 void trace(const std::int32_t* from, Index k, std::uint8_t* chosen) {
@@ -168,6 +181,11 @@ StepTables::StepTables(const PartIndex& parts, const PartScores& scores)
   }
 }
 
+void StepTables::add(Index head, int side, Automaton automaton) {
+  automata_.resize(at(2 * (parts_->n_words() + 1)));
+  automata_[at(2 * head + side)] = std::move(automaton);
+}
+
 Walk best_walk(const StepTables& steps, Index head, const double* arcs, const double* links,
                std::uint8_t* chosen, WalkScratch& scratch) {
   const PartIndex& parts = steps.parts();
@@ -180,10 +198,9 @@ Walk best_walk(const StepTables& steps, Index head, const double* arcs, const do
   for (Index choice = 0; choice < steps.choices(head); ++choice) {
     double value = links == nullptr ? 0.0 : links[choice];
     if (value == kForbidden) continue;
-    value += best_side(steps.side(head, choice, 0), left, arcs, scratch.best.data(),
-                       scratch.from.data());
-    value += best_side(steps.side(head, choice, 1), right, arcs + left, scratch.best.data(),
-                       scratch.from.data() + left + 1);
+    value += best_of_side(steps, head, choice, 0, arcs, scratch.best.data(), scratch.from.data());
+    value += best_of_side(steps, head, choice, 1, arcs + left, scratch.best.data(),
+                          scratch.from.data() + left + 1);
     if (value > walk.value) {
       walk = {value, choice};
       std::swap(scratch.from, scratch.kept);
@@ -198,11 +215,16 @@ Walk best_walk(const StepTables& steps, Index head, const double* arcs, const do
 
 double score_of_walk(const StepTables& steps, Index head, Index choice, const double* arcs,
                      const std::uint8_t* chosen) {
-  const PartIndex& parts = steps.parts();
-  const auto left = static_cast<Index>(parts.modifiers(head, 0).size());
-  const auto right = static_cast<Index>(parts.modifiers(head, 1).size());
-  return score_of_side(steps.side(head, choice, 0), left, arcs, chosen) +
-         score_of_side(steps.side(head, choice, 1), right, arcs + left, chosen + left);
+  double score = 0.0;
+  for (const int side : {0, 1}) {
+    const auto k = static_cast<Index>(steps.parts().modifiers(head, side).size());
+    score += score_of_side(steps.side(head, choice, side), k, arcs, chosen);
+    const Automaton* automaton = steps.automaton(head, side);
+    if (automaton != nullptr) score += automaton->score(chosen);
+    arcs += k;
+    chosen += k;
+  }
+  return score;
 }
 
 void batch_best_walks(const PartBatch& parts, const PartScores& scores,

@@ -34,20 +34,30 @@ if TYPE_CHECKING:
         compare,
         evaluate,
     )
-    from arbora.inference import Mixture, ProjectiveTrees, SpanningTrees, TreeBatch
+    from arbora.inference import (
+        Automaton,
+        HeadAutomata,
+        Mixture,
+        ProjectiveTrees,
+        SpanningTrees,
+        TreeBatch,
+    )
     from arbora.parsers import ParsedSentence, Parser, load
     from arbora.parts import Parts
-    from arbora.types import Samples, Tree
+    from arbora.types import Decoded, Samples, Tree
 
 __all__ = [
     "AlignmentError",
     "ArboraError",
     "ArgumentError",
+    "Automaton",
     "Calibration",
     "Comparison",
     "ConstraintError",
     "DataError",
+    "Decoded",
     "FileError",
+    "HeadAutomata",
     "Mixture",
     "ModelError",
     "NoTreeError",
@@ -80,10 +90,10 @@ __version__ = "0.1.0"
 _HOMES = {
     "arbora.data": "Sentence read_conllu write_conllu",
     "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
-    "arbora.inference": "Mixture ProjectiveTrees SpanningTrees TreeBatch",
+    "arbora.inference": "Automaton HeadAutomata Mixture ProjectiveTrees SpanningTrees TreeBatch",
     "arbora.parsers": "ParsedSentence Parser load",
     "arbora.parts": "Parts",
-    "arbora.types": "Samples Tree",
+    "arbora.types": "Decoded Samples Tree",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 

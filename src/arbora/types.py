@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FloatArray", "IntArray", "Root", "Samples", "Tree", "TreeClass"]
+__all__ = ["Decoded", "FloatArray", "IntArray", "Root", "Samples", "Tree", "TreeClass"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -79,6 +79,55 @@ def _tree(heads: IntArray, labels: IntArray | None, score: float) -> Tree:
     if labels is not None:
         labels.setflags(write=False)
     return Tree(heads, labels, score)
+
+
+class Decoded(Tree):
+    """A tree that was searched for, and what is known about how good it is.
+
+    No tree scores more than `bound`; `certified` says that the tree is the best one; `iterations`
+    is how long the search took.
+    """
+
+    __slots__ = ("_bound", "_certified", "_iterations")
+
+    def __init__(
+        self, heads: IntArray, score: float, bound: float, certified: bool, iterations: int
+    ) -> None:
+        super().__init__(heads, None, score)
+        self._bound = bound
+        self._certified = certified
+        self._iterations = iterations
+
+    @property
+    def bound(self) -> float:
+        return self._bound
+
+    @property
+    def gap(self) -> float:
+        """How much better the best tree may be, at most."""
+        return self._bound - self._score if self._bound > self._score else 0.0
+
+    @property
+    def certified(self) -> bool:
+        return self._certified
+
+    @property
+    def iterations(self) -> int:
+        return self._iterations
+
+    def __repr__(self) -> str:
+        known = "certified" if self.certified else f"gap={self.gap:.3g}"
+        return f"Decoded(heads={self.heads.tolist()}, score={self.score:.6g}, {known})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known = (self.score, self.bound, self.certified, self.iterations)
+        return _decoded, (self.heads, *known)
+
+
+def _decoded(heads: IntArray, *known: Any) -> Decoded:
+    """A tree from a pickle, out of which arrays come writable."""
+    heads.setflags(write=False)
+    return Decoded(heads, *known)
 
 
 class Samples(NamedTuple):

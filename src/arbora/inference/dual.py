@@ -1,8 +1,8 @@
-"""Dual decomposition for packs of sentences: the border to the kernel, for parsers."""
+"""Dual decomposition for packs of sentences: the border to the kernels, for parsers."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,13 @@ from arbora.inference.arguments import as_count, check_choice
 from arbora.parts import PackedParts
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
-__all__ = ["DualAnswers", "Solver", "check_kinds", "decode_dual"]
+__all__ = [
+    "DualAnswers", "DualHistory", "PackedAutomata", "Solver", "check_kinds", "decode_dual",
+    "dual_history",
+]  # fmt: skip
 
-Solver = Literal["subgradient", "ad3"]
+Solver = Literal["subgradient", "ad3", "exact"]
+SOLVERS: tuple[Solver, ...] = ("subgradient", "ad3", "exact")  # a place is a number in the core
 
 
 class DualAnswers(NamedTuple):
@@ -28,6 +32,25 @@ class DualAnswers(NamedTuple):
     iterations: NDArray[np.int64]
 
 
+class DualHistory(NamedTuple):
+    """What the subgradient method did in every iteration."""
+
+    recomputed: IntArray  # head automata that were run
+    duals: FloatArray
+    scores: FloatArray  # of the best tree so far
+
+
+class PackedAutomata(NamedTuple):
+    """Automata with states for sides of heads of one sentence, as the kernels want them."""
+
+    sides: NDArray[np.int64]  # 2 * head + side
+    states: NDArray[np.int64]
+    numbers: FloatArray
+
+
+NO_AUTOMATA = PackedAutomata(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+
+
 def decode_dual(
     parts: PackedParts,
     trees: TreeClass = "nonprojective",
@@ -36,25 +59,25 @@ def decode_dual(
     solver: Solver = "subgradient",
     *,
     lazy: bool = True,
+    automata: PackedAutomata = NO_AUTOMATA,
 ) -> DualAnswers:
     """The best trees by dual decomposition (Koo et al. 2010); Ctrl-C ends it promptly.
 
-    Without `lazy`, all head automata are run in every iteration; the answers are the same.
+    `solver="exact"` divides and bounds until every tree is certified. Without `lazy`, all head
+    automata are run in every iteration; the answers are the same.
     """
-    check_choice(trees, ("nonprojective", "projective"), "trees")
-    check_choice(root, ("single", "multi"), "root")
-    check_choice(solver, get_args(Solver), "solver")
-    check_kinds(parts)
+    _check_question(parts, trees, root)
+    check_choice(solver, SOLVERS, "solver")
     limit = as_count(max_iterations, "max_iterations")
     count = len(parts)
     answers = DualAnswers(
-        np.empty(int(parts.n_words.sum()), dtype=np.int32), np.empty(count), np.empty(count),
+        np.zeros(int(parts.n_words.sum()), dtype=np.int32), np.empty(count), np.empty(count),
         np.empty(count, dtype=np.bool_), np.empty(count, dtype=np.int64),
     )  # fmt: skip
     kernels.decode_dual(
-        parts.index, *parts.arrays(), trees == "projective", root == "multi", limit, lazy,
-        answers.heads, answers.scores, answers.bounds, answers.certified.view(np.uint8),
-        answers.iterations, parts.threads,
+        parts.index, *parts.arrays(), *automata, trees == "projective", root == "multi", limit,
+        SOLVERS.index(solver), lazy, answers.heads, answers.scores, answers.bounds,
+        answers.certified.view(np.uint8), answers.iterations, parts.threads,
     )  # fmt: skip
     impossible = np.flatnonzero(answers.iterations == 0)
     if len(impossible):
@@ -64,10 +87,32 @@ def decode_dual(
     return answers
 
 
-def check_kinds(parts: PackedParts) -> None:
+def dual_history(
+    parts: PackedParts,
+    sentence: int = 0,
+    trees: TreeClass = "nonprojective",
+    root: Root = "single",
+    max_iterations: int = 5000,
+) -> DualHistory:
+    """How the subgradient method goes about one of the sentences (D10, Figures 3 and 4)."""
+    _check_question(parts, trees, root)
+    found = kernels.trace_dual(
+        parts.index, *parts.arrays(), sentence, trees == "projective", root == "multi",
+        as_count(max_iterations, "max_iterations"),
+    )  # fmt: skip
+    return DualHistory(*found)
+
+
+def check_kinds(kinds: tuple[str, ...]) -> None:
     """Refuses parts that no head automaton can score."""
-    if "siblings" in parts.kinds:
+    if "siblings" in kinds:
         raise ArgumentError(
-            "head automata walk from one modifier to the next, so they cannot score `siblings` "
-            "(any two modifiers): use LoopyTrees or an integer program for these parts."
+            "head automata walk from one modifier to the next and cannot score `siblings`, any two "
+            "modifiers of a head: use LoopyTrees, or an integer program, for these parts"
         )
+
+
+def _check_question(parts: PackedParts, trees: TreeClass, root: Root) -> None:
+    check_choice(trees, ("nonprojective", "projective"), "trees")
+    check_choice(root, ("single", "multi"), "root")
+    check_kinds(parts.kinds)

@@ -12,6 +12,7 @@ from arbora.testing.determinants import (
     lu_vjp,
     minors_log_partition,
 )
+from arbora.testing.enumerated_parts import EnumeratedParts
 from arbora.testing.enumeration import EnumeratedTrees, count_trees, enumerate_trees
 from arbora.testing.finite_difference import finite_difference
 from arbora.testing.precise import precise_projective, precise_spanning
@@ -24,6 +25,7 @@ from arbora.testing.slow_parts import (
 )
 
 __all__ = [
+    "EnumeratedParts",
     "EnumeratedTrees",
     "all_part_rows",
     "best_tree_slowly",

@@ -45,6 +45,10 @@ struct DualTrace {
 
 bool is_closed(double bound, double score);
 
+struct Multipliers {
+  std::vector<double> u, v;  // by arc
+};
+
 class DualDecomposition {
  public:
   // `arcs` are the scores of the cells of (n+1) x (n+1).
@@ -54,9 +58,18 @@ class DualDecomposition {
   DualAnswer solve(std::int32_t* heads, Workspace& workspace, Interruption& interruption,
                    DualTrace* trace = nullptr);
 
+  // For branch and bound: a new start from other multipliers, without the arcs that are forbidden,
+  // which ends as soon as no tree can beat the score `floor`.
+  void restart(const Multipliers& multipliers, const std::vector<std::uint8_t>& forbidden,
+               double floor, Index max_iterations);
+  const ArcOrder& order() const { return order_; }
+  const Multipliers& multipliers() const { return multipliers_; }
+  // In how many iterations y had each arc.
+  const std::vector<std::int32_t>& uses() const { return uses_; }
+
  private:
   bool find_tree(Workspace& workspace);
-  Index run_automata();
+  Index run_automata(Polling& polling);
   void score_tree();
   void find_disputes();
   double dual_value() const;
@@ -71,7 +84,11 @@ class DualDecomposition {
   ArcOrder order_;
   bool grand_;
 
-  std::vector<double> theta_, u_, v_;          // of arcs: scores and multipliers
+  std::vector<double> theta_;  // scores of arcs
+  Multipliers multipliers_;
+  std::vector<std::uint8_t> forbidden_;
+  double floor_ = kForbidden;
+  bool warm_ = false;
   std::vector<double> for_walks_, for_links_;  // what the automata see, by arc and by link
   std::vector<double> for_tree_;               // what the tree search sees, (n+1) x (n+1)
 
@@ -81,21 +98,11 @@ class DualDecomposition {
   std::vector<double> own_;                              // what y scores at each head
   double score_ = kForbidden;                            // of y, in full
 
+  std::vector<std::int32_t> uses_;
+
   std::vector<Index> stale_, disputed_, moved_;  // heads to run; arcs; words whose head changed
   std::vector<std::uint8_t> is_stale_;
   WalkScratch scratch_;
-  double work_ = 0.0;
 };
-
-// For many sentences; answers lie one after the other.
-struct DualAnswers {
-  std::int32_t* heads;
-  double *scores, *bounds;
-  std::uint8_t* certified;
-  std::int64_t* iterations;
-};
-
-void batch_decode(const PartBatch& parts, const PartScores& scores, const TreeQuestion& question,
-                  const DualAnswers& answers, int threads, Interruption& interruption);
 
 }  // namespace arbora

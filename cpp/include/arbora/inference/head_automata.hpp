@@ -7,9 +7,11 @@
 // grandparent.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "arbora/inference/automaton.hpp"
 #include "arbora/tree/part_index.hpp"
 
 namespace arbora {
@@ -32,10 +34,20 @@ class StepTables {
     return steps_.data() + first;
   }
 
+  // Lets an automaton with states score a side of a head as well.
+  void add(Index head, int side, Automaton automaton);
+  // That automaton, or null.
+  const Automaton* automaton(Index head, int side) const {
+    if (automata_.empty()) return nullptr;
+    const auto& found = automata_[static_cast<std::size_t>(2 * head + side)];
+    return found ? &*found : nullptr;
+  }
+
  private:
   const PartIndex* parts_;
   bool grand_;
   std::vector<double> steps_;
+  std::vector<std::optional<Automaton>> automata_;  // by 2 head + side; empty if there are none
 };
 
 // What an automaton chose besides its modifiers.

@@ -1,0 +1,52 @@
+// Quadratic problems over the convex hull of a factor's configurations, by an active set that only
+// asks for best configurations (Martins et al. 2015, section 6).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "arbora/base/types.hpp"
+
+namespace arbora {
+
+// Finds the best configuration x (0/1 by variable) under scores of the variables plus what the
+// configuration scores by itself; returns the latter.
+using BestConfiguration = std::function<double(const double* scores, std::uint8_t* x)>;
+
+class ActiveSet {
+ public:
+  ActiveSet(Index n_variables, BestConfiguration oracle);
+
+  // Maximises scores . q + c(q) - eta/2 |q|^2 over averages q of configurations, c being the
+  // average of what they score by themselves. Starts from the configurations of the last call,
+  // takes at most so many steps, and leaves the answer in q().
+  void solve(const double* scores, double eta, int max_steps);
+
+  const std::vector<double>& q() const { return q_; }
+  // The best configuration itself, and its value with everything.
+  double best(const double* scores, std::uint8_t* x) const;
+
+ private:
+  struct Member {
+    std::vector<std::uint8_t> x;
+    double own, weight;
+  };
+
+  bool solve_for_weights(const double* scores, double eta);
+  bool factorise();
+  void solve_factorised(std::vector<double>& b) const;
+  double shared(const Member& a, const Member& b) const;
+  bool move_to_solution();
+  bool add_best(const double* scores, double eta);
+  void replace_dependent(Member added);
+  void average();
+
+  Index n_;
+  BestConfiguration oracle_;
+  std::vector<Member> members_;
+  std::vector<double> q_, solution_, ones_, cholesky_, pulled_;
+  double level_ = 0.0;  // the value that all members share at the solution
+};
+
+}  // namespace arbora

@@ -1,0 +1,16 @@
+// Dual decomposition by alternating directions (AD3; Martins et al. 2011, 2015): the same two
+// kinds of easy searches, which give averages of configurations instead of single ones and are
+// held together by a quadratic penalty as well. Needs fewer iterations than the subgradient, each
+// of which costs more.
+#pragma once
+
+#include "arbora/inference/dual_decomposition.hpp"
+
+namespace arbora {
+
+// The tree is the best one found, by its full score, among those that the tree search proposes and
+// the rounding of the averages; it is certified when the dual value meets its score.
+DualAnswer solve_ad3(const StepTables& steps, const double* arcs, const TreeQuestion& question,
+                     std::int32_t* heads, Workspace& workspace, Interruption& interruption);
+
+}  // namespace arbora

@@ -1,0 +1,178 @@
+#include "arbora/inference/active_set.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace arbora {
+namespace {
+
+constexpr double kTiny = 1e-9;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+double dot(const double* scores, const std::vector<std::uint8_t>& x) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (x[i] != 0) sum += scores[i];
+  }
+  return sum;
+}
+
+}  // namespace
+
+ActiveSet::ActiveSet(Index n_variables, BestConfiguration oracle)
+    : n_(n_variables), oracle_(std::move(oracle)), q_(at(n_variables)), pulled_(q_) {}
+
+double ActiveSet::best(const double* scores, std::uint8_t* x) const {
+  double value = oracle_(scores, x);
+  for (Index i = 0; i < n_; ++i) value += x[i] != 0 ? scores[i] : 0.0;
+  return value;
+}
+
+void ActiveSet::solve(const double* scores, double eta, int max_steps) {
+  if (members_.empty()) {
+    Member first{std::vector<std::uint8_t>(at(n_)), 0.0, 1.0};
+    first.own = oracle_(scores, first.x.data());
+    members_.push_back(std::move(first));
+  }
+  for (int step = 0; step < max_steps; ++step) {
+    if (!solve_for_weights(scores, eta)) break;
+    if (!move_to_solution()) continue;  // a member dropped out on the way
+    average();
+    if (!add_best(scores, eta)) return;
+  }
+  average();
+}
+
+// The weights that would be best if they could be negative: eta G w = b - level, sum w = 1, with
+// G the numbers of shared variables. G + 1 is regular as long as no member is an affine
+// combination of the others, and the constraint makes it as good as G.
+bool ActiveSet::solve_for_weights(const double* scores, double eta) {
+  if (!factorise()) return false;
+  const std::size_t size = members_.size();
+  solution_.resize(size);
+  ones_.assign(size, 1.0);
+  for (std::size_t k = 0; k < size; ++k) {
+    solution_[k] = (dot(scores, members_[k].x) + members_[k].own) / eta;
+  }
+  solve_factorised(solution_);
+  solve_factorised(ones_);
+  const double total = std::accumulate(solution_.begin(), solution_.end(), 0.0);
+  const double share = (1.0 - total) / std::accumulate(ones_.begin(), ones_.end(), 0.0);
+  for (std::size_t k = 0; k < size; ++k) solution_[k] += share * ones_[k];
+  level_ = eta * (1.0 - share);
+  return true;
+}
+
+double ActiveSet::shared(const Member& a, const Member& b) const {
+  double count = 0.0;
+  for (std::size_t i = 0; i < a.x.size(); ++i) count += a.x[i] & b.x[i];
+  return count;
+}
+
+// Cholesky's factor of G + 1, by rows.
+bool ActiveSet::factorise() {
+  const std::size_t size = members_.size();
+  cholesky_.resize(size * size);
+  for (std::size_t i = 0; i < size; ++i) {
+    double* row = cholesky_.data() + i * size;
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double* other = cholesky_.data() + j * size;
+      double sum = shared(members_[i], members_[j]) + 1.0;
+      for (std::size_t k = 0; k < j; ++k) sum -= row[k] * other[k];
+      if (i == j && sum < kTiny) return false;
+      row[j] = i == j ? std::sqrt(sum) : sum / other[j];
+    }
+  }
+  return true;
+}
+
+void ActiveSet::solve_factorised(std::vector<double>& b) const {
+  const std::size_t size = b.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t k = 0; k < i; ++k) b[i] -= cholesky_[i * size + k] * b[k];
+    b[i] /= cholesky_[i * size + i];
+  }
+  for (std::size_t i = size; i-- > 0;) {
+    for (std::size_t k = i + 1; k < size; ++k) b[i] -= cholesky_[k * size + i] * b[k];
+    b[i] /= cholesky_[i * size + i];
+  }
+}
+
+// Goes towards the solution until the first weight becomes 0, whose member is dropped; true if the
+// whole way could be gone.
+bool ActiveSet::move_to_solution() {
+  double way = 1.0;
+  std::size_t blocking = members_.size();
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    const double from = members_[k].weight, to = solution_[k];
+    if (to >= 0.0 || from - to <= 0.0) continue;
+    if (from / (from - to) < way) {
+      way = from / (from - to);
+      blocking = k;
+    }
+  }
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    double& weight = members_[k].weight;
+    weight = std::max(0.0, weight + way * (solution_[k] - weight));
+  }
+  if (blocking == members_.size()) return true;
+  members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(blocking));
+  return false;
+}
+
+void ActiveSet::average() {
+  std::fill(q_.begin(), q_.end(), 0.0);
+  for (const Member& member : members_) {
+    for (std::size_t i = 0; i < q_.size(); ++i) {
+      if (member.x[i] != 0) q_[i] += member.weight;
+    }
+  }
+}
+
+// Adds the configuration that rises most steeply from q; false if none does.
+bool ActiveSet::add_best(const double* scores, double eta) {
+  for (std::size_t i = 0; i < q_.size(); ++i) pulled_[i] = scores[i] - eta * q_[i];
+  Member found{std::vector<std::uint8_t>(at(n_)), 0.0, 0.0};
+  found.own = oracle_(pulled_.data(), found.x.data());
+  const double value = dot(pulled_.data(), found.x) + found.own;
+  if (value <= level_ + kTiny * std::max(1.0, std::abs(level_))) return false;
+  for (const Member& member : members_) {
+    if (member.x == found.x) return false;
+  }
+  members_.push_back(std::move(found));
+  if (!factorise()) {
+    Member last = std::move(members_.back());
+    members_.pop_back();
+    replace_dependent(std::move(last));
+  }
+  return true;
+}
+
+// A new member that is an affine combination of the others takes over their weights, as far as that
+// goes: q stays where it is, what configurations score by themselves rises, one member drops out.
+void ActiveSet::replace_dependent(Member added) {
+  if (!factorise()) return;
+  std::vector<double> combination(members_.size());
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    combination[k] = shared(members_[k], added) + 1.0;
+  }
+  solve_factorised(combination);
+  double share = kInfinity;
+  std::size_t blocking = 0;
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    if (combination[k] <= kTiny || members_[k].weight / combination[k] >= share) continue;
+    share = members_[k].weight / combination[k];
+    blocking = k;
+  }
+  if (share == kInfinity) return;
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    members_[k].weight = std::max(0.0, members_[k].weight - share * combination[k]);
+  }
+  added.weight = share;
+  members_[blocking] = std::move(added);
+}
+
+}  // namespace arbora

@@ -1,0 +1,242 @@
+#include "arbora/inference/ad3.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arbora/inference/active_set.hpp"
+
+namespace arbora {
+namespace {
+
+// Constants of the authors' implementation.
+constexpr double kFirstEta = 0.1, kLeastEta = 1e-3, kMostEta = 100.0, kEtaFactor = 2.0;
+constexpr double kResidual = 1e-6, kOpenGap = 1e-4;
+constexpr Index kAdaptEvery = 10, kRefreshEvery = 50, kCheckEvery = 5;
+constexpr int kActiveSetSteps = 10;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// A search over some of the arcs: the tree's, or that of a head's automaton, whose links are arcs
+// into the head.
+struct Factor {
+  std::vector<Index> arcs;
+  std::vector<double> lambda, scores;
+  ActiveSet set;
+  std::vector<std::uint8_t> best;
+  bool settled = false;  // nothing has moved since it was last solved
+
+  Factor(std::vector<Index> of, BestConfiguration oracle)
+      : arcs(std::move(of)),
+        lambda(arcs.size(), 0.0),
+        scores(arcs.size()),
+        set(static_cast<Index>(arcs.size()), std::move(oracle)),
+        best(arcs.size()) {}
+};
+
+class Ad3 {
+ public:
+  Ad3(const StepTables& steps, const double* arcs, const TreeQuestion& question,
+      std::int32_t* heads, Workspace& workspace)
+      : steps_(steps),
+        question_(question),
+        order_(steps.parts()),
+        heads_(heads),
+        workspace_(workspace),
+        theta_(at(order_.size())),
+        p_(theta_.size(), 0.5),
+        degree_(theta_.size(), 0.0),
+        weights_(order_.arc_at.size(), kForbidden),
+        found_(at(order_.n_words)),
+        y_(theta_.size()) {
+    for (Index a = 0; a < order_.size(); ++a) theta_[at(a)] = arcs[order_.cell(a)];
+    add_tree();
+    for (Index h = 0; h <= order_.n_words; ++h) add_automaton(h);
+    for (const Factor& factor : factors_) {
+      for (const Index a : factor.arcs) degree_[at(a)] += 1.0;
+    }
+  }
+
+  DualAnswer solve(Interruption& interruption) {
+    Polling polling(interruption);
+    if (!round(theta_)) return best_;
+    for (Index k = 1; k <= question_.max_iterations; ++k) {
+      best_.iterations = k;
+      if (question_.lazy == false || k % kRefreshEvery == 0) unsettle();
+      for (Factor& factor : factors_) {
+        if (!factor.settled) solve_factor(factor, polling);
+      }
+      const Residuals residuals = update();
+      const bool converged = residuals.primal < kResidual && residuals.dual < kResidual;
+      if (k % kCheckEvery == 0 || k == 1 || converged) {
+        check();
+        if (is_closed(best_.bound, best_.score)) break;
+        // The relaxation's optimum is no tree; where it is one, the gap soon closes.
+        const double gap = best_.bound - best_.score;
+        if (converged && gap > kOpenGap * std::max(1.0, std::abs(best_.score))) break;
+      }
+      if (k % kAdaptEvery == 0) adapt(residuals);
+    }
+    best_.bound = std::max(best_.bound, best_.score);
+    best_.certified = is_closed(best_.bound, best_.score);
+    return best_;
+  }
+
+ private:
+  struct Residuals {
+    double primal, dual;
+  };
+
+  void add_tree() {
+    std::vector<Index> all(theta_.size());
+    for (Index a = 0; a < order_.size(); ++a) all[at(a)] = a;
+    factors_.emplace_back(std::move(all), [this](const double* scores, std::uint8_t* x) {
+      for (Index a = 0; a < order_.size(); ++a) weights_[at(order_.cell(a))] = scores[a];
+      find_tree();
+      std::fill(x, x + order_.size(), std::uint8_t{0});
+      for (Index m = 1; m <= order_.n_words; ++m) x[order_(found_[at(m - 1)], m)] = 1;
+      return 0.0;
+    });
+  }
+
+  void add_automaton(Index h) {
+    std::vector<Index> arcs;
+    const Index first = order_.first[at(h)], count = order_.first[at(h + 1)] - first;
+    for (Index a = first; a < first + count; ++a) arcs.push_back(a);
+    const bool links = steps_.grand() && h > 0;
+    const Index first_link = steps_.parts().first_link(h);
+    if (links) {
+      for (Index i = 0; i < steps_.choices(h); ++i)
+        arcs.push_back(order_.of_link[at(first_link + i)]);
+    }
+    factors_.emplace_back(std::move(arcs), [this, h, count, links](const double* scores,
+                                                                   std::uint8_t* x) {
+      const Walk walk = best_walk(steps_, h, scores, links ? scores + count : nullptr, x, scratch_);
+      double own = walk.value;
+      for (Index i = 0; i < count; ++i) own -= x[i] != 0 ? scores[i] : 0.0;
+      if (links) {
+        std::fill(x + count, x + count + steps_.choices(h), std::uint8_t{0});
+        x[count + walk.choice] = 1;
+        own -= scores[count + walk.choice];
+      }
+      return own;
+    });
+  }
+
+  bool find_tree() {
+    workspace_.reset();
+    return best_tree({weights_.data(), order_.n_words}, question_.trees, question_.root,
+                     found_.data(), workspace_);
+  }
+
+  // q: the factor's part of the arc scores, its multipliers, and the pull of the averages p.
+  void solve_factor(Factor& factor, Polling& polling) {
+    for (std::size_t i = 0; i < factor.arcs.size(); ++i) {
+      const std::size_t a = at(factor.arcs[i]);
+      factor.scores[i] = theta_[a] / degree_[a] + factor.lambda[i] + eta_ * p_[a];
+    }
+    factor.set.solve(factor.scores.data(), eta_, kActiveSetSteps);
+    const auto size = static_cast<double>(factor.arcs.size());
+    polling.after(100.0 + 10.0 * size * size);
+  }
+
+  // p: the mean of the factors' q; lambda -= eta (q - p).
+  Residuals update() {
+    std::vector<double> mean(p_.size(), 0.0);
+    for (const Factor& factor : factors_) {
+      for (std::size_t i = 0; i < factor.arcs.size(); ++i) {
+        const std::size_t a = at(factor.arcs[i]);
+        mean[a] += factor.set.q()[i] / degree_[a];
+      }
+    }
+    double primal = 0.0, dual = 0.0, count = 0.0;
+    for (Factor& factor : factors_) {
+      factor.settled = true;
+      for (std::size_t i = 0; i < factor.arcs.size(); ++i) {
+        const std::size_t a = at(factor.arcs[i]);
+        const double apart = factor.set.q()[i] - mean[a], moved = mean[a] - p_[a];
+        factor.lambda[i] -= eta_ * apart;
+        primal += apart * apart;
+        dual += moved * moved;
+        count += 1.0;
+        if (std::abs(apart) > kStill || std::abs(moved) > kStill) factor.settled = false;
+      }
+    }
+    p_ = std::move(mean);
+    return {std::sqrt(primal / count), std::sqrt(dual / count)};
+  }
+
+  void unsettle() {
+    for (Factor& factor : factors_) factor.settled = false;
+  }
+
+  // The dual value at the multipliers, and the trees that they and the averages suggest.
+  void check() {
+    double value = 0.0;
+    for (Factor& factor : factors_) {
+      for (std::size_t i = 0; i < factor.arcs.size(); ++i) {
+        const std::size_t a = at(factor.arcs[i]);
+        factor.scores[i] = theta_[a] / degree_[a] + factor.lambda[i];
+      }
+      value += factor.set.best(factor.scores.data(), factor.best.data());
+      if (&factor == &factors_.front()) keep_if_best();
+    }
+    best_.bound = std::min(best_.bound, value);
+    round(p_);
+  }
+
+  bool round(const std::vector<double>& by) {
+    for (Index a = 0; a < order_.size(); ++a) weights_[at(order_.cell(a))] = by[at(a)];
+    if (!find_tree()) return false;
+    keep_if_best();
+    return true;
+  }
+
+  void keep_if_best() {
+    std::fill(y_.begin(), y_.end(), std::uint8_t{0});
+    for (Index m = 1; m <= order_.n_words; ++m) y_[at(order_(found_[at(m - 1)], m))] = 1;
+    double score = 0.0;
+    for (Index h = 0; h <= order_.n_words; ++h) {
+      const Index first = order_.first[at(h)];
+      const Index choice = steps_.grand() && h > 0 ? order_.link[at(order_(found_[at(h - 1)], h))] -
+                                                         steps_.parts().first_link(h)
+                                                   : 0;
+      score += score_of_walk(steps_, h, choice, theta_.data() + first, y_.data() + first);
+    }
+    if (best_.iterations > 0 && score <= best_.score) return;
+    best_.score = score;
+    std::copy(found_.begin(), found_.end(), heads_);
+  }
+
+  void adapt(const Residuals& residuals) {
+    double eta = eta_;
+    if (residuals.primal > 100.0 * residuals.dual) eta *= kEtaFactor;
+    if (residuals.dual > 10.0 * residuals.primal) eta /= kEtaFactor;
+    eta = std::clamp(eta, kLeastEta, kMostEta);
+    if (eta != eta_) unsettle();
+    eta_ = eta;
+  }
+
+  static constexpr double kStill = 1e-12;
+
+  const StepTables& steps_;
+  TreeQuestion question_;
+  ArcOrder order_;
+  std::int32_t* heads_;
+  Workspace& workspace_;
+  std::vector<double> theta_, p_, degree_, weights_;
+  std::vector<std::int32_t> found_;
+  std::vector<std::uint8_t> y_;
+  std::vector<Factor> factors_;
+  WalkScratch scratch_;
+  double eta_ = kFirstEta;
+  DualAnswer best_;
+};
+
+}  // namespace
+
+DualAnswer solve_ad3(const StepTables& steps, const double* arcs, const TreeQuestion& question,
+                     std::int32_t* heads, Workspace& workspace, Interruption& interruption) {
+  return Ad3(steps, arcs, question, heads, workspace).solve(interruption);
+}
+
+}  // namespace arbora

@@ -1,0 +1,173 @@
+#include "arbora/inference/branch_and_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+
+namespace arbora {
+namespace {
+
+// Iterations for each half: bounds of halves need not be tight, dividing again is cheap.
+constexpr Index kIterations = 100;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+struct Node {
+  double bound;
+  Index depth;
+  Multipliers multipliers;
+  std::vector<std::uint8_t> forbidden;  // by arc
+
+  // The queue's top: the highest bound, of equals the deepest.
+  bool operator<(const Node& other) const {
+    return bound != other.bound ? bound < other.bound : depth < other.depth;
+  }
+};
+
+class Search {
+ public:
+  Search(const StepTables& steps, const double* arcs, const TreeQuestion& question,
+         std::int32_t* heads, Workspace& workspace, Interruption& interruption)
+      : dual_(steps, arcs, question),
+        heads_(heads),
+        found_(at(steps.parts().n_words())),
+        workspace_(workspace),
+        interruption_(interruption),
+        force_(force_of(steps, arcs)) {}
+
+  DualAnswer solve() {
+    best_ = dual_.solve(heads_, workspace_, interruption_);
+    if (best_.certified || best_.iterations == 0) return best_;
+    queue_.push({best_.bound, 0, dual_.multipliers(),
+                 std::vector<std::uint8_t>(at(dual_.order().size()), 0)});
+    divide(queue_.top());
+    queue_.pop();
+    while (!queue_.empty() && !is_closed(queue_.top().bound, best_.score)) {
+      const Node node = queue_.top();
+      queue_.pop();
+      visit(node);
+    }
+    best_.bound = best_.score;
+    best_.certified = best_.score != kForbidden;
+    return best_;
+  }
+
+ private:
+  // A multiplier that makes an automaton take an arc whatever else it scores.
+  static double force_of(const StepTables& steps, const double* arcs) {
+    const PartIndex& parts = steps.parts();
+    double all = 1.0;
+    for (Index h = 0; h <= parts.n_words(); ++h) {
+      for (const int side : {0, 1}) {
+        const auto modifiers = parts.modifiers(h, side);
+        double most = steps.automaton(h, side) == nullptr ? 0.0 : steps.automaton(h, side)->most();
+        for (Index choice = 0; choice < steps.choices(h); ++choice) {
+          const double* table = steps.side(h, choice, side);
+          for (Index i = 0; i < sibling_pairs(static_cast<Index>(modifiers.size())); ++i) {
+            if (table[i] != kForbidden) most = std::max(most, std::abs(table[i]));
+          }
+        }
+        all += 4.0 * most * static_cast<double>(modifiers.size() + 1);
+        for (const std::int32_t m : modifiers) {
+          all += 2.0 * std::abs(arcs[h * (parts.n_words() + 1) + m]);
+        }
+      }
+    }
+    return all;
+  }
+
+  void visit(const Node& node) {
+    interruption_.poll();
+    dual_.restart(node.multipliers, node.forbidden, best_.score, kIterations);
+    const DualAnswer answer = dual_.solve(found_.data(), workspace_, interruption_);
+    best_.iterations += answer.iterations;
+    if (answer.iterations == 0) return;  // no tree is left here
+    if (answer.score > best_.score) {
+      best_.score = answer.score;
+      std::copy(found_.begin(), found_.end(), heads_);
+    }
+    const double bound = std::min(node.bound, answer.bound);
+    if (!answer.certified && !is_closed(bound, best_.score)) {
+      divide({bound, node.depth, dual_.multipliers(), node.forbidden});
+    }
+  }
+
+  // Puts both halves of a node into the queue; a node that holds a single tree has none.
+  void divide(const Node& node) {
+    const Index arc = least_certain(node);
+    if (arc < 0) return;
+    Node without = node, with = node;
+    without.depth = with.depth = node.depth + 1;
+    without.forbidden[at(arc)] = 1;
+    const ArcOrder& order = dual_.order();
+    for (Index a = 0; a < order.size(); ++a) {
+      if (a != arc && order.modifier[at(a)] == order.modifier[at(arc)]) with.forbidden[at(a)] = 1;
+    }
+    force_only_arcs(with);
+    force_only_arcs(without);
+    queue_.push(std::move(with));
+    queue_.push(std::move(without));
+  }
+
+  // The arc, of the words that have a choice, whose share of the trees is nearest to one half.
+  Index least_certain(const Node& node) const {
+    const ArcOrder& order = dual_.order();
+    const std::vector<Index> choices = choices_of_words(node);
+    const auto& uses = dual_.uses();
+    double iterations = 0.0;  // every y has one arc into word 1
+    for (Index a = 0; a < order.size(); ++a) {
+      if (order.modifier[at(a)] == 1) iterations += uses[at(a)];
+    }
+    Index chosen = -1;
+    double least = kInfinity;
+    for (Index a = 0; a < order.size(); ++a) {
+      if (node.forbidden[at(a)] != 0 || choices[at(order.modifier[at(a)])] < 2) continue;
+      const double certainty = std::abs(uses[at(a)] / std::max(iterations, 1.0) - 0.5);
+      if (certainty < least) {
+        least = certainty;
+        chosen = a;
+      }
+    }
+    return chosen;
+  }
+
+  std::vector<Index> choices_of_words(const Node& node) const {
+    const ArcOrder& order = dual_.order();
+    std::vector<Index> choices(at(order.n_words + 1), 0);
+    for (Index a = 0; a < order.size(); ++a) {
+      if (node.forbidden[at(a)] == 0) ++choices[at(order.modifier[at(a)])];
+    }
+    return choices;
+  }
+
+  // A word's only arc is in every tree, so its multiplier may be anything: one that makes the head
+  // take it makes the bound tight at once.
+  void force_only_arcs(Node& node) const {
+    const ArcOrder& order = dual_.order();
+    const std::vector<Index> choices = choices_of_words(node);
+    for (Index a = 0; a < order.size(); ++a) {
+      if (node.forbidden[at(a)] == 0 && choices[at(order.modifier[at(a)])] == 1) {
+        node.multipliers.u[at(a)] = -force_;
+      }
+    }
+  }
+
+  DualDecomposition dual_;
+  std::int32_t* heads_;
+  std::vector<std::int32_t> found_;
+  Workspace& workspace_;
+  Interruption& interruption_;
+  double force_;
+  DualAnswer best_;
+  std::priority_queue<Node> queue_;
+};
+
+}  // namespace
+
+DualAnswer best_tree_exactly(const StepTables& steps, const double* arcs,
+                             const TreeQuestion& question, std::int32_t* heads,
+                             Workspace& workspace, Interruption& interruption) {
+  return Search(steps, arcs, question, heads, workspace, interruption).solve();
+}
+
+}  // namespace arbora

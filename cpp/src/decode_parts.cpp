@@ -1,0 +1,94 @@
+#include "arbora/inference/decode_parts.hpp"
+
+#include <stdexcept>
+
+#include "arbora/base/parallel.hpp"
+#include "arbora/inference/ad3.hpp"
+#include "arbora/inference/branch_and_bound.hpp"
+
+namespace arbora {
+namespace {
+
+void add_automata(const AutomatonList& automata, StepTables& steps) {
+  const PartIndex& parts = steps.parts();
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < automata.sides.size(); ++i) {
+    const Index head = automata.sides[i] / 2, states = automata.states[i];
+    const int side = static_cast<int>(automata.sides[i] % 2);
+    if (head < 0 || head > parts.n_words()) throw std::invalid_argument("no such head");
+    const auto modifiers = static_cast<Index>(parts.modifiers(head, side).size());
+    const auto size = static_cast<std::size_t>(states * (2 + modifiers * states));
+    if (used + size > automata.numbers.size()) throw std::invalid_argument("numbers are missing");
+    const auto first = automata.numbers.begin() + static_cast<std::ptrdiff_t>(used);
+    steps.add(head, side, {states, modifiers, {first, first + static_cast<std::ptrdiff_t>(size)}});
+    used += size;
+  }
+}
+
+// Whether some head's automaton has no walk at all.
+bool refuses_everything(const StepTables& steps) {
+  WalkScratch scratch;
+  for (Index h = 0; h <= steps.parts().n_words(); ++h) {
+    const auto k = static_cast<std::size_t>(steps.parts().n_modifiers(h));
+    const std::vector<double> arcs(k, 0.0);
+    std::vector<std::uint8_t> chosen(k);
+    const Walk walk = best_walk(steps, h, arcs.data(), nullptr, chosen.data(), scratch);
+    if (walk.value == kForbidden) return true;
+  }
+  return false;
+}
+
+DualAnswer decode(const StepTables& steps, const double* arcs, const TreeQuestion& question,
+                  Solver solver, std::int32_t* heads, Workspace& workspace,
+                  Interruption& interruption) {
+  switch (solver) {
+    case Solver::ad3:
+      return solve_ad3(steps, arcs, question, heads, workspace, interruption);
+    case Solver::exact:
+      return best_tree_exactly(steps, arcs, question, heads, workspace, interruption);
+    default:
+      return DualDecomposition(steps, arcs, question).solve(heads, workspace, interruption);
+  }
+}
+
+}  // namespace
+
+void batch_decode(const PartBatch& parts, const PartScores& scores, const AutomatonList& automata,
+                  const TreeQuestion& question, Solver solver, const DualAnswers& answers,
+                  int threads, Interruption& interruption) {
+  const PartBatch::Place& all = parts.place(parts.size());
+  const double work = 100.0 * static_cast<double>(all.cells + all.consecutive + all.grandsiblings);
+  const auto job = [&](Index i, Workspace& workspace) {
+    const PartBatch::Place& place = parts.place(i);
+    const PartScores own = scores.of(place);
+    StepTables steps(parts[i], own);
+    DualAnswer answer;
+    if (i == 0 && !automata.sides.empty()) add_automata(automata, steps);
+    if (i == 0 && !automata.sides.empty() && refuses_everything(steps)) {
+      answer.bound = kForbidden;
+      answer.iterations = 1;
+    } else {
+      answer = decode(steps, own.arcs, question, solver, answers.heads + place.words, workspace,
+                      interruption);
+    }
+    answers.scores[i] = answer.score;
+    answers.bounds[i] = answer.bound;
+    answers.certified[i] = answer.certified ? 1 : 0;
+    answers.iterations[i] = answer.iterations;
+    interruption.poll();
+  };
+  for_each_sentence(parts.size(), threads, work, job, [&] { interruption.poll(); });
+}
+
+DualTrace trace_dual(const PartBatch& parts, const PartScores& scores, Index sentence,
+                     const TreeQuestion& question, Interruption& interruption) {
+  const PartScores own = scores.of(parts.place(sentence));
+  const StepTables steps(parts[sentence], own);
+  std::vector<std::int32_t> heads(static_cast<std::size_t>(parts[sentence].n_words()));
+  Workspace workspace;
+  DualTrace trace;
+  DualDecomposition(steps, own.arcs, question).solve(heads.data(), workspace, interruption, &trace);
+  return trace;
+}
+
+}  // namespace arbora

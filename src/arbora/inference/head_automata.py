@@ -1,0 +1,217 @@
+"""Decoding of second-order scores by dual decomposition, with a certificate where there is one.
+
+Koo, Rush, Collins, Jaakkola & Sontag (2010), "D10": a search for trees and automata for the
+modifiers of each head are made to agree by multipliers on the arcs. The loop itself is
+`cpp/src/dual_decomposition.cpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arbora.arrays import as_real
+from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError
+from arbora.inference.arguments import check_choice
+from arbora.inference.dual import (
+    NO_AUTOMATA,
+    DualHistory,
+    PackedAutomata,
+    Solver,
+    check_kinds,
+    decode_dual,
+    dual_history,
+)
+from arbora.inference.packed import pack
+from arbora.parts import Parts
+from arbora.types import Decoded, FloatArray, Root, TreeClass
+
+__all__ = ["Automaton", "HeadAutomata"]
+
+
+class Automaton:
+    """Scores of the modifiers on one side of a head, by states (D10, section 3, example 2).
+
+    The automaton walks outwards from the head. `initial[s]` is the score of starting in state s,
+    `transitions[m, s, t]` that of taking word m as the next modifier and going from state s to t,
+    shape (n+1, S, S) or, if all words are alike, (S, S); `final[s]` is the score of taking no more.
+    -inf forbids. A set of modifiers scores its best sequence of states.
+    """
+
+    def __init__(self, initial: ArrayLike, transitions: ArrayLike, final: ArrayLike) -> None:
+        self.initial = _scores(initial, "initial")
+        self.transitions = _scores(transitions, "transitions")
+        self.final = _scores(final, "final")
+        states, shape = self.initial.shape, self.transitions.shape
+        if len(states) != 1 or states[0] < 1:
+            raise ShapeError(f"initial must be one score per state, not of shape {states}.")
+        if self.final.shape != states:
+            raise ShapeError(f"final must have shape {states} as initial, not {self.final.shape}.")
+        if len(shape) not in (2, 3) or shape[-2:] != (states[0], states[0]):
+            raise ShapeError(
+                f"transitions must have shape (S, S) or (n+1, S, S) with S = {states[0]} states, "
+                f"not {shape}."
+            )
+
+    @classmethod
+    def at_most(cls, modifiers: int) -> Self:
+        """At most so many modifiers: a state for every number of them."""
+        if modifiers < 0:
+            raise ArgumentError(f"there cannot be {modifiers} modifiers: give 0 or more")
+        states = modifiers + 1
+        initial, transitions = np.full(states, -np.inf), np.full((states, states), -np.inf)
+        initial[0] = 0.0
+        transitions[np.arange(modifiers), np.arange(1, states)] = 0.0
+        return cls(initial, transitions, np.zeros(states))
+
+    @property
+    def n_states(self) -> int:
+        return len(self.initial)
+
+    def score(self, modifiers: ArrayLike) -> float:
+        """The score of modifiers, given from the nearest to the farthest."""
+        value = self.initial
+        for m in np.asarray(modifiers, dtype=np.int64).tolist():
+            value = (value[:, None] + self._taking(m)).max(axis=0)
+        return float((value + self.final).max())
+
+    def _taking(self, modifier: int) -> FloatArray:
+        taken = self.transitions if self.transitions.ndim == 2 else self.transitions[modifier]
+        return np.asarray(taken)
+
+    def numbers(self, modifiers: NDArray[np.int64]) -> FloatArray:
+        """All scores in the order of the kernels, for the possible modifiers outwards."""
+        taken = [self._taking(int(m)).reshape(-1) for m in modifiers]
+        return np.concatenate([self.initial, *taken, self.final])
+
+
+class HeadAutomata:
+    """The best tree under scores of second order, by dual decomposition.
+
+    `parts` scores arcs, consecutive siblings, grandparents and grandsiblings; `automata` may map
+    (head, side) to an `Automaton` that scores the modifiers of a head on a side (0 left, 1 right)
+    as well. `trees` and `root` say which trees are allowed.
+
+    The problem is NP-hard (`exact` is False): `argmax` gives a tree, a bound, and very often a
+    certificate that the tree is the best one; `exact_argmax` takes the time that it takes.
+    """
+
+    exact: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        parts: Parts,
+        trees: TreeClass = "nonprojective",
+        root: Root = "single",
+        automata: Mapping[tuple[int, int], Automaton] | None = None,
+    ) -> None:
+        if not isinstance(parts, Parts):
+            raise ArgumentError(f"parts must be Parts, not {type(parts).__name__}")
+        check_choice(trees, ("nonprojective", "projective"), "trees")
+        check_choice(root, ("single", "multi"), "root")
+        check_kinds(parts.kinds)
+        _, impossible = pack([parts.arcs], trees, root, threads=1)
+        for error in impossible.values():
+            raise error
+        self.parts = parts
+        self.trees: TreeClass = trees
+        self.root: Root = root
+        self.automata = dict(automata or {})
+        self._automata = _packed_automata(parts, self.automata)
+
+    @property
+    def n_words(self) -> int:
+        return self.parts.n_words
+
+    def argmax(
+        self, max_iterations: int = 5000, solver: Literal["subgradient", "ad3"] = "subgradient"
+    ) -> Decoded:
+        """The best tree found, its bound, and whether it is certified to be the best of all.
+
+        "subgradient" is the method of D10; "ad3" (Martins et al. 2015) needs fewer iterations,
+        each of which takes longer.
+        """
+        check_choice(solver, ("subgradient", "ad3"), "solver")
+        return self._decode(max_iterations, solver)
+
+    def exact_argmax(self, method: Literal["branch"] = "branch") -> Decoded:
+        """The best tree, certified, however long it takes.
+
+        "branch" divides the trees by the least certain arc and bounds either half by dual
+        decomposition, until no bound exceeds the best tree found.
+        """
+        check_choice(method, tuple(_EXACT), "method")
+        return self._decode(1000, _EXACT[method])
+
+    def score(self, heads: ArrayLike) -> float:
+        """The score of a tree: arcs, parts, and automata; -inf if one of them forbids it."""
+        total = self.parts.score(heads)
+        array = np.asarray(heads)
+        for (head, side), automaton in self.automata.items():
+            taken = np.flatnonzero(array == head) + 1
+            total += automaton.score(_outwards(taken, head, side))
+        return total
+
+    def history(self, max_iterations: int = 5000) -> DualHistory:
+        """How the subgradient method goes about it, iteration by iteration."""
+        if self.automata:
+            raise ArgumentError("history does not follow automata with states: leave them out")
+        return dual_history(self.parts.packed(), 0, self.trees, self.root, max_iterations)
+
+    def __repr__(self) -> str:
+        return f"HeadAutomata({self.parts!r}, trees={self.trees!r}, root={self.root!r})"
+
+    def _decode(self, max_iterations: int, solver: Solver) -> Decoded:
+        answers = decode_dual(
+            self.parts.packed(), self.trees, self.root, max_iterations, solver,
+            automata=self._automata,
+        )  # fmt: skip
+        score, bound = float(answers.scores[0]), float(answers.bounds[0])
+        if bound == -np.inf or (solver == "exact" and score == -np.inf):
+            raise NoTreeError("there is no tree: the automata forbid every one.")
+        certified, iterations = bool(answers.certified[0]), int(answers.iterations[0])
+        return Decoded(answers.heads, score, bound, certified, iterations)
+
+
+# How exact_argmax can be answered, and by which solver.
+_EXACT: dict[str, Solver] = {"branch": "exact"}
+
+
+def _scores(values: ArrayLike, what: str) -> FloatArray:
+    array = np.array(as_real(values, what), dtype=np.float64)
+    if np.isnan(array).any() or np.isposinf(array).any():
+        raise ScoreError(f"{what} must be numbers, or -inf to forbid.")
+    array.setflags(write=False)
+    return array
+
+
+def _outwards(modifiers: NDArray[np.int64], head: int, side: int) -> NDArray[np.int64]:
+    """The modifiers of one side, from the nearest to the farthest."""
+    return modifiers[modifiers > head] if side == 1 else modifiers[modifiers < head][::-1]
+
+
+def _packed_automata(parts: Parts, automata: dict[tuple[int, int], Automaton]) -> PackedAutomata:
+    if not automata:
+        return NO_AUTOMATA
+    sides, states, numbers = [], [], []
+    for key, automaton in automata.items():
+        if not isinstance(key, tuple) or len(key) != 2 or key[1] not in (0, 1):
+            raise ArgumentError(f"automata are keyed by (head, side), side 0 or 1, not {key!r}")
+        head, side = key
+        if not 0 <= head <= parts.n_words:
+            raise ArgumentError(f"head {head} of an automaton is not from 0 to {parts.n_words}")
+        if automaton.transitions.ndim == 3 and len(automaton.transitions) != parts.n_words + 1:
+            raise ShapeError(
+                f"the transitions of {key} must be for {parts.n_words + 1} words, the root symbol "
+                f"included, not {len(automaton.transitions)}."
+            )
+        possible = np.flatnonzero(parts.arcs[head] > -np.inf)
+        sides.append(2 * head + side)
+        states.append(automaton.n_states)
+        numbers.append(automaton.numbers(_outwards(possible, head, side)))
+    return PackedAutomata(
+        np.array(sides, dtype=np.int64), np.array(states, dtype=np.int64), np.concatenate(numbers)
+    )
