@@ -163,6 +163,8 @@ void tree_scores(const PartBatch& parts, Given scores, Index sentence, Input<std
 
 // Calls return the first sentence without a tree, or -1.
 void bind_second_order(nb::module_& module) {
+  module.def("second_order_largest", &arbora::second_order_largest, "parts"_a,
+             "The edges of the largest hypergraph, roughly.");
   module.def("second_order_sums", &sums, "parts"_a, "scores"_a, "multi_root"_a, "threads"_a,
              "log_partition"_a.noconvert(), "log Z of every sentence.");
   module.def("second_order_marginals", &marginals, "parts"_a, "scores"_a, "multi_root"_a,

@@ -1,5 +1,6 @@
 #include "arbora/inference/second_order.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace arbora {
@@ -288,6 +289,24 @@ void SecondOrderWeights::spread(const double* weights, const PartValues<double>&
 void SecondOrderWeights::list_arcs(std::vector<Index>& arcs) const {
   arcs.assign(at(size_), -1);
   visit([&](Index w, Index cell, Index, Index, Index) { arcs[at(w)] = cell; });
+}
+
+double second_order_edges(const PartIndex& parts) {
+  const PartKinds kinds = parts.kinds();
+  const bool siblings = kinds.consecutive || kinds.grandsiblings;
+  const auto n = static_cast<double>(parts.n_words());
+  double halves = 0.0, open = 0.0, between = 0.0;
+  for (Index h = 0; h <= parts.n_words(); ++h) {
+    const double contexts = kinds.grand() ? static_cast<double>(parts.links_of(h)) : 1.0;
+    for (const int side : {0, 1}) {
+      const auto k = static_cast<double>(parts.modifiers(h, side).size());
+      const double reach = side == 0 ? static_cast<double>(h) : n - static_cast<double>(h);
+      halves += contexts * k * reach / 2;
+      open += contexts * k * (siblings ? k : reach) / 2;
+      between += siblings ? k * k * reach / 6 : 0.0;
+    }
+  }
+  return halves + open + (kinds.grand() ? between : std::min(between, n * n * n / 6));
 }
 
 std::int32_t build_second_order(const SecondOrderWeights& weights, Root root, Hypergraph& graph) {

@@ -88,8 +88,7 @@ Index run(const SecondOrderBatch& batch, double factor, const Job& job) {
   const PartBatch& parts = batch.parts;
   double work = 0.0;
   for (Index i = 0; i < parts.size(); ++i) {
-    const auto links = static_cast<double>(parts[i].n_links());
-    work += 40.0 * factor * links * static_cast<double>(parts[i].n_words());
+    work += 20.0 * factor * second_order_edges(parts[i]);
   }
   std::vector<std::uint8_t> impossible(at(parts.size()), 0);
   for_each_sentence(parts.size(), batch.threads, work, [&](Index i, Workspace&) {
@@ -108,6 +107,14 @@ Index run(const SecondOrderBatch& batch, double factor, const Job& job) {
 }
 
 }  // namespace
+
+double second_order_largest(const PartBatch& parts) {
+  double largest = 0.0;
+  for (Index i = 0; i < parts.size(); ++i) {
+    largest = std::max(largest, second_order_edges(parts[i]));
+  }
+  return largest;
+}
 
 Index second_order_sums(const SecondOrderBatch& batch, double* log_partition,
                         const PartValues<double>& marginals) {
@@ -200,6 +207,7 @@ Index second_order_margins(const SecondOrderBatch& batch, double* margins) {
       if (cell >= 0) answer[cell] = std::max(answer[cell], s.of_weights[at(w)]);
     }
     subtract_best_without(answer, sentence.n_words());
+    for (Index h = 0; h < side; ++h) answer[h * side] = answer[h * side + h] = 0.0;
   });
 }
 

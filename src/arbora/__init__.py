@@ -2,8 +2,10 @@
 
 A distribution over dependency trees is an object you can question: `SpanningTrees(scores)` and
 `ProjectiveTrees(scores)` give best trees, marginals, k-best lists, samples, entropies, constraints
-and gradients, exactly. `Parser` learns such distributions from a treebank and parses with them.
-`read_conllu` and `write_conllu` read and write treebanks byte for byte.
+and gradients, exactly; `SecondOrderTrees(parts)` does so for parts of two or three arcs, and
+`Hypergraph` for whatever is built from smaller things. `Parser` learns such distributions from a
+treebank and parses with them. `read_conllu` and `write_conllu` read and write treebanks byte for
+byte.
 """
 
 from importlib import import_module as _import_module
@@ -34,7 +36,18 @@ if TYPE_CHECKING:
         compare,
         evaluate,
     )
-    from arbora.inference import Mixture, ProjectiveTrees, SpanningTrees, TreeBatch
+    from arbora.inference import (
+        Derivation,
+        Derivations,
+        Hypergraph,
+        Mixture,
+        PartGradient,
+        ProjectiveTrees,
+        SecondOrderBatch,
+        SecondOrderTrees,
+        SpanningTrees,
+        TreeBatch,
+    )
     from arbora.parsers import ParsedSentence, Parser, load
     from arbora.parts import Parts
     from arbora.types import Samples, Tree
@@ -47,17 +60,23 @@ __all__ = [
     "Comparison",
     "ConstraintError",
     "DataError",
+    "Derivation",
+    "Derivations",
     "FileError",
+    "Hypergraph",
     "Mixture",
     "ModelError",
     "NoTreeError",
     "ParsedSentence",
     "Parser",
+    "PartGradient",
     "Parts",
     "ProjectiveTrees",
     "Samples",
     "ScoreError",
     "Scores",
+    "SecondOrderBatch",
+    "SecondOrderTrees",
     "Sentence",
     "ShapeError",
     "SolverError",
@@ -80,7 +99,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "arbora.data": "Sentence read_conllu write_conllu",
     "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
-    "arbora.inference": "Mixture ProjectiveTrees SpanningTrees TreeBatch",
+    "arbora.inference": "Derivation Derivations Hypergraph Mixture PartGradient ProjectiveTrees "
+    "SecondOrderBatch SecondOrderTrees SpanningTrees TreeBatch",
     "arbora.parsers": "ParsedSentence Parser load",
     "arbora.parts": "Parts",
     "arbora.types": "Samples Tree",

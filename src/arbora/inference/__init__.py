@@ -2,7 +2,26 @@
 
 from arbora.inference.batch import TreeBatch
 from arbora.inference.distribution import TreeDistribution
+from arbora.inference.hypergraph import Derivation, Derivations, Hypergraph
 from arbora.inference.mixture import Mixture
+from arbora.inference.packed_second_order import PackedSecondOrder, PartArrays, SecondOrderSums
+from arbora.inference.second_order import PartGradient, SecondOrderTrees
+from arbora.inference.second_order_batch import SecondOrderBatch
 from arbora.inference.trees import ProjectiveTrees, SpanningTrees
 
-__all__ = ["Mixture", "ProjectiveTrees", "SpanningTrees", "TreeBatch", "TreeDistribution"]
+__all__ = [
+    "Derivation",
+    "Derivations",
+    "Hypergraph",
+    "Mixture",
+    "PackedSecondOrder",
+    "PartArrays",
+    "PartGradient",
+    "ProjectiveTrees",
+    "SecondOrderBatch",
+    "SecondOrderSums",
+    "SecondOrderTrees",
+    "SpanningTrees",
+    "TreeBatch",
+    "TreeDistribution",
+]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from arbora._core import inference as kernels
 from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError, TooLargeError
 from arbora.inference.arguments import LARGEST_VALUE, check_choice
-from arbora.inference.packed import pack, read_only
+from arbora.inference.packed import pack, physical_memory, read_only
 from arbora.parts import PackedParts, PartKind
 from arbora.types import FloatArray, IntArray, Root
 
@@ -50,6 +50,7 @@ class PackedSecondOrder:
             )
         self.parts = parts
         self.root: Root = root
+        _check_memory(parts)
         _check_numbers(parts)
 
     def __len__(self) -> int:
@@ -103,9 +104,7 @@ class PackedSecondOrder:
         heads, scores, counts = self._call(kernels.second_order_kbest, k)
         return read_only(heads), read_only(scores), counts
 
-    def sample(
-        self, count: int, seed: int, sentences: NDArray[np.int64] | None = None
-    ) -> IntArray:
+    def sample(self, count: int, seed: int, sentences: NDArray[np.int64] | None = None) -> IntArray:
         """Heads of exact draws, flat, (count, n) per sentence; `sentences` are their keys."""
         heads = np.zeros(count * int(self.parts.n_words.sum()), dtype=np.int32)
         keys = np.arange(len(self)) if sentences is None else sentences
@@ -145,10 +144,7 @@ class PackedSecondOrder:
                 parts.index, self._scores(), self.root == "multi", parts.threads, *arguments
             )
         except MemoryError:
-            raise TooLargeError(
-                f"a sentence of {int(parts.n_words.max())} words needs more memory than there is "
-                "for its parts: forbid more arcs"
-            ) from None
+            raise _too_large(parts) from None
         impossible, rest = (answer, ()) if isinstance(answer, int) else (answer[0], answer[1:])
         if impossible >= 0:
             raise self._no_tree(impossible)
@@ -163,6 +159,24 @@ class PackedSecondOrder:
         text = str(reasons.get(0, "there is no projective tree"))
         word = getattr(reasons.get(0), "word", None)
         return NoTreeError(text if len(self) == 1 else f"sentence {i}: {text}", word)
+
+
+BYTES_PER_EDGE = 48  # edges, shares and tangents, in vectors that have just grown
+
+
+def _check_memory(parts: PackedParts) -> None:
+    threads = min(parts.threads, len(parts))
+    need = BYTES_PER_EDGE * kernels.second_order_largest(parts.index) * threads
+    if need > physical_memory():
+        raise _too_large(parts)
+
+
+def _too_large(parts: PackedParts) -> TooLargeError:
+    need = BYTES_PER_EDGE * kernels.second_order_largest(parts.index)
+    return TooLargeError(
+        f"a sentence of {int(parts.n_words.max())} words needs about {need / 1e9:.1f} GB for its "
+        f"parts, and this machine has {physical_memory() / 1e9:.1f} GB: forbid more arcs"
+    )
 
 
 def _check_numbers(parts: PackedParts) -> None:

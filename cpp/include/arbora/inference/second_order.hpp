@@ -73,6 +73,9 @@ class SecondOrderWeights {
   std::vector<HeadContext> contexts_;
 };
 
+// Roughly how many edges the hypergraph has; more where pruned arcs leave items without use.
+double second_order_edges(const PartIndex& parts);
+
 // Adds the items of a sentence to an empty graph; the goal, or 0 if there is no tree.
 std::int32_t build_second_order(const SecondOrderWeights& weights, Root root, Hypergraph& graph);
 

@@ -19,6 +19,9 @@ struct SecondOrderBatch {
   int threads;
 };
 
+// The edges of the largest hypergraph, roughly.
+double second_order_largest(const PartBatch& parts);
+
 // One number per sentence; marginals like the scores, not asked for if marginals.arcs is null.
 Index second_order_sums(const SecondOrderBatch& batch, double* log_partition,
                         const PartValues<double>& marginals);
