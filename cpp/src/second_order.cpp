@@ -8,8 +8,8 @@ namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-// Builds items by width, narrow before wide. h is a head, s and m its modifiers, s the inner one;
-// items are named after ALGORITHMS' charts: complete C, open I, between S.
+// Builds items by width, narrow before wide. h is a head, m a modifier and s one before it. C[h, e]
+// is a half of h that reaches to e, I[h, m] an open item, S[s, m] two neighbours whose halves meet.
 class Builder {
  public:
   Builder(const SecondOrderWeights& weights, Root root, Hypergraph& graph)

@@ -17,8 +17,9 @@ from arbora import (
     ScoreError,
     SecondOrderTrees,
     ShapeError,
+    TooLargeError,
 )
-from arbora.inference import PackedSecondOrder
+from arbora.inference import PackedSecondOrder, packed_second_order
 from arbora.parts import PackedParts
 from arbora.testing import EnumeratedParts, count_trees, finite_difference, random_parts
 from tests.helpers import random_scores
@@ -356,6 +357,14 @@ def test_bad_input(rng):
             {"grandparents": np.full(len(trees.part_marginals["grandparents"]), np.nan)},
         )
     assert trees.log_prob([2, 1, 0]) == -np.inf
+
+
+def test_more_memory_than_there_is(monkeypatch):
+    monkeypatch.setattr(packed_second_order, "physical_memory", lambda: 10**6)
+    arcs = np.zeros((41, 41))
+    SecondOrderTrees(Parts(arcs))
+    with pytest.raises(TooLargeError, match=r"40 words needs about .* GB"):
+        SecondOrderTrees(Parts(arcs, grandparents=([], [])))
 
 
 def test_values(rng):
