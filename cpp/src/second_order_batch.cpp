@@ -81,8 +81,8 @@ class Sentence {
   Scratch& s_;
 };
 
-// Runs job(sentence's number, sentence) for every sentence that has a tree; the first that has
-// none, or -1.
+// Runs job(sentence's number, sentence) for every sentence; the first that has no tree, or -1. The
+// job says whether there is one: kept arcs may also be forbidden by their scores.
 template <class Job>
 Index run(const SecondOrderBatch& batch, double factor, const Job& job) {
   const PartBatch& parts = batch.parts;
@@ -95,11 +95,7 @@ Index run(const SecondOrderBatch& batch, double factor, const Job& job) {
     static thread_local Scratch scratch;
     scratch.arcs.clear();
     Sentence sentence(batch, i, scratch);
-    if (sentence.possible()) {
-      job(i, sentence);
-    } else {
-      impossible[at(i)] = 1;
-    }
+    if (!sentence.possible() || !job(i, sentence)) impossible[at(i)] = 1;
     if (scratch.graph.bytes() > kKept) scratch = Scratch{};
   });
   const auto found = std::find(impossible.begin(), impossible.end(), std::uint8_t{1});
@@ -120,24 +116,27 @@ Index second_order_sums(const SecondOrderBatch& batch, double* log_partition,
                         const PartValues<double>& marginals) {
   return run(batch, 1.0, [&](Index i, Sentence& sentence) {
     log_partition[i] = sentence.sum();
-    if (marginals.arcs == nullptr) return;
-    sentence.report(sentence.find_marginals(), marginals.of(batch.parts.place(i)));
+    if (marginals.arcs != nullptr) {
+      sentence.report(sentence.find_marginals(), marginals.of(batch.parts.place(i)));
+    }
+    return log_partition[i] > kForbidden;
   });
 }
 
 Index second_order_entropy(const SecondOrderBatch& batch, double* answer) {
   return run(batch, 2.0, [&](Index i, Sentence& sentence) {
-    sentence.sum();
+    if (sentence.sum() == kForbidden) return false;
     sentence.find_marginals();
     const Scratch& s = sentence.scratch();
     answer[i] = entropy(s.graph, s.sums, s.goal, s.of_nodes.data());
+    return true;
   });
 }
 
 Index second_order_vjp(const SecondOrderBatch& batch, const PartScores& d_marginals,
                        const PartValues<double>& d_scores) {
   return run(batch, 2.0, [&](Index i, Sentence& sentence) {
-    sentence.sum();
+    if (sentence.sum() == kForbidden) return false;
     sentence.find_marginals();
     Scratch& s = sentence.scratch();
     s.direction.resize(at(s.weights.size()));
@@ -145,6 +144,7 @@ Index second_order_vjp(const SecondOrderBatch& batch, const PartScores& d_margin
     tangents(s.graph, s.sums, s.goal, s.of_nodes.data(), s.direction.data(), s.tangents,
              s.of_weights.data(), s.weights.size());
     sentence.report(s.of_weights.data(), d_scores.of(batch.parts.place(i)));
+    return true;
   });
 }
 
@@ -153,9 +153,11 @@ Index second_order_argmax(const SecondOrderBatch& batch, std::int32_t* heads, do
     Scratch& s = sentence.scratch();
     std::int32_t* chosen = heads + batch.parts.place(i).words;
     best_scores(s.graph, sentence.log_weights(), s.best);
+    if (s.best.edge[at(s.goal)] < 0) return false;
     best_derivation(s.graph, s.best, s.goal, s.edges);
     sentence.read_heads(s.edges, chosen);
     score[i] = sentence.score(chosen);
+    return true;
   });
 }
 
@@ -172,6 +174,7 @@ Index second_order_kbest(const SecondOrderBatch& batch, Index k,
       tree.score = bound = std::min(bound, sentence.score(tree.heads.data()));
       trees[at(i)].push_back(std::move(tree));
     }
+    return !trees[at(i)].empty();
   });
 }
 
@@ -179,7 +182,7 @@ Index second_order_sample(const SecondOrderBatch& batch, std::uint64_t seed,
                           std::span<const std::int64_t> sentences, Index count,
                           std::int32_t* heads) {
   return run(batch, 1.0 + static_cast<double>(count), [&](Index i, Sentence& sentence) {
-    sentence.sum();
+    if (sentence.sum() == kForbidden) return false;
     Scratch& s = sentence.scratch();
     const auto key = static_cast<std::uint64_t>(sentences[at(i)]);
     std::int32_t* drawn = heads + count * batch.parts.place(i).words;
@@ -188,6 +191,7 @@ Index second_order_sample(const SecondOrderBatch& batch, std::uint64_t seed,
       draw_derivation(s.graph, s.sums, s.goal, random, s.edges);
       sentence.read_heads(s.edges, drawn + draw * sentence.n_words());
     }
+    return true;
   });
 }
 
@@ -208,6 +212,7 @@ Index second_order_margins(const SecondOrderBatch& batch, double* margins) {
     }
     subtract_best_without(answer, sentence.n_words());
     for (Index h = 0; h < side; ++h) answer[h * side] = answer[h * side + h] = 0.0;
+    return s.best.edge[at(s.goal)] >= 0;
   });
 }
 

@@ -85,9 +85,9 @@ class PackedSecondOrder:
             if kind not in given:
                 raise ArgumentError(f"there are no {kind} in the model")
             given[kind] = table
-        direction = PartArrays(d_arcs, given)
         for what, values in (("arcs", d_arcs), *given.items()):
             _check_direction(what, values, self.parts)
+        direction = PartArrays(np.where(self.parts.arcs > -np.inf, d_arcs, 0.0), given)
         answer = self._room()
         self._call(kernels.second_order_vjp, self._listed(direction), self._listed(answer))
         return _frozen(answer)
