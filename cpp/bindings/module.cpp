@@ -8,11 +8,13 @@ void bind_data(nb::module_& module);
 void bind_dual(nb::module_& module);
 void bind_features(nb::module_& module);
 void bind_hill_climbing(nb::module_& module);
+void bind_hypergraph(nb::module_& module);
 void bind_inference(nb::module_& module);
 void bind_learning(nb::module_& module);
 void bind_part_scoring(nb::module_& module);
 void bind_parts(nb::module_& module);
 void bind_scoring(nb::module_& module);
+void bind_second_order(nb::module_& module);
 
 NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);  // objects that live as long as the interpreter are no leak
@@ -26,6 +28,8 @@ NB_MODULE(_core, module) {
   bind_automata(inference);
   bind_dual(inference);
   bind_hill_climbing(inference);
+  bind_hypergraph(inference);
+  bind_second_order(inference);
   nb::module_ features = module.def_submodule("features", "Sentences as the templates see them.");
   bind_features(features);
   nb::module_ scoring = module.def_submodule("scoring", "Linear scores and their gradients.");

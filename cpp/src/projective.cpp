@@ -199,22 +199,26 @@ void projective_margins(ArcScores scores, Root root, double* margins, Workspace&
   const auto e = best_chart(scores, root, workspace, &best);
   const auto chart = EisnerChart<MaxPlus>::carve(workspace, scores.n_words);
   outside(e, chart);
-  // The best score with each arc; the best without it is the best with another head.
   const Index side = scores.side();
   std::fill(margins, margins + side * side, kForbidden);
   visit_arcs(e, chart, [&](Index h, Index m, MaxPlus x) { margins[h * side + m] = x.score; });
+  subtract_best_without(margins, scores.n_words);
+}
+
+void subtract_best_without(double* best_with, Index n_words) {
+  const Index side = n_words + 1;
   for (Index m = 1; m < side; ++m) {
     Index leader = 0;
     double second = kForbidden;
     for (Index h = 0; h < side; ++h) {
-      if (margins[h * side + m] > margins[leader * side + m]) leader = h;
+      if (best_with[h * side + m] > best_with[leader * side + m]) leader = h;
     }
     for (Index h = 0; h < side; ++h) {
-      if (h != leader) second = std::max(second, margins[h * side + m]);
+      if (h != leader) second = std::max(second, best_with[h * side + m]);
     }
-    const double first = margins[leader * side + m];
+    const double first = best_with[leader * side + m];
     for (Index h = 0; h < side; ++h) {
-      double& with = margins[h * side + m];
+      double& with = best_with[h * side + m];
       const double without = h == leader ? second : first;
       with = with == kForbidden ? kForbidden : with - without;
     }

@@ -199,6 +199,7 @@ int main() {
   test_damaged_text();
   test_learning();
   test_climbing();
+  test_hypergraphs();
   test_exponential();
   test_wide_numbers();
   test_workspace();

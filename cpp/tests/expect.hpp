@@ -18,5 +18,6 @@ inline bool near(double a, double b, double tolerance) {
   return std::abs(a - b) <= tolerance * std::max({1.0, std::abs(a), std::abs(b)});
 }
 
-void test_climbing();  // climbing_tests.cpp
-void test_learning();  // learning_tests.cpp
+void test_climbing();     // climbing_tests.cpp
+void test_hypergraphs();  // hypergraph_tests.cpp
+void test_learning();     // learning_tests.cpp

@@ -2,8 +2,10 @@
 
 A distribution over dependency trees is an object you can question: `SpanningTrees(scores)` and
 `ProjectiveTrees(scores)` give best trees, marginals, k-best lists, samples, entropies, constraints
-and gradients, exactly. `Parser` learns such distributions from a treebank and parses with them.
-`read_conllu` and `write_conllu` read and write treebanks byte for byte.
+and gradients, exactly; `SecondOrderTrees(parts)` does so for parts of two or three arcs, and
+`Hypergraph` for whatever is built from smaller things. `Parser` learns such distributions from a
+treebank and parses with them. `read_conllu` and `write_conllu` read and write treebanks byte for
+byte.
 """
 
 from importlib import import_module as _import_module
@@ -36,9 +38,15 @@ if TYPE_CHECKING:
     )
     from arbora.inference import (
         Automaton,
+        Derivation,
+        Derivations,
         HeadAutomata,
+        Hypergraph,
         Mixture,
+        PartGradient,
         ProjectiveTrees,
+        SecondOrderBatch,
+        SecondOrderTrees,
         SpanningTrees,
         TreeBatch,
     )
@@ -56,18 +64,24 @@ __all__ = [
     "ConstraintError",
     "DataError",
     "Decoded",
+    "Derivation",
+    "Derivations",
     "FileError",
     "HeadAutomata",
+    "Hypergraph",
     "Mixture",
     "ModelError",
     "NoTreeError",
     "ParsedSentence",
     "Parser",
+    "PartGradient",
     "Parts",
     "ProjectiveTrees",
     "Samples",
     "ScoreError",
     "Scores",
+    "SecondOrderBatch",
+    "SecondOrderTrees",
     "Sentence",
     "ShapeError",
     "SolverError",
@@ -90,7 +104,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "arbora.data": "Sentence read_conllu write_conllu",
     "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
-    "arbora.inference": "Automaton HeadAutomata Mixture ProjectiveTrees SpanningTrees TreeBatch",
+    "arbora.inference": "Automaton Derivation Derivations HeadAutomata Hypergraph Mixture "
+    "PartGradient ProjectiveTrees SecondOrderBatch SecondOrderTrees SpanningTrees TreeBatch",
     "arbora.parsers": "ParsedSentence Parser load",
     "arbora.parts": "Parts",
     "arbora.types": "Decoded Samples Tree",

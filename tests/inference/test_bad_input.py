@@ -111,7 +111,7 @@ def test_counts_beyond_all_measure(kind, monkeypatch):
 
     with pytest.raises(ArgumentError, match=r"k must be less than 2\*\*31"):
         kind(zeros()).kbest(2**63)
-    monkeypatch.setattr(packed, "_physical_memory", lambda: 10**9)
+    monkeypatch.setattr(packed, "physical_memory", lambda: 10**9)
     with pytest.raises(TooLargeError, match=r"100000000 draws of 3 words need 2.4 GB"):
         kind(zeros()).sample(10**8)
     with pytest.raises(TooLargeError, match=r"the scores take 72.0 GB"):
@@ -245,7 +245,7 @@ def test_memory_need_is_stated(kind, monkeypatch):
     trees = kind(zeros(4))
     huge = trees._packed.select([0])
     huge.longest = 10**6
-    monkeypatch.setattr(packed, "_physical_memory", lambda: 24 * 10**9)
+    monkeypatch.setattr(packed, "physical_memory", lambda: 24 * 10**9)
     with pytest.raises(TooLargeError, match=r"1000000 words needs about \d+\.\d GB .* has 24.0 GB"):
         huge.sums(marginals=True)
 

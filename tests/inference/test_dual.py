@@ -8,7 +8,7 @@ import pytest
 from arbora.errors import ArboraError, NoTreeError
 from arbora.inference.dual import decode_dual, dual_history
 from arbora.parts import PackedParts
-from arbora.testing import EnumeratedParts
+from arbora.testing import RandomInstances
 
 MODELS = {
     "siblings": ("consecutive_siblings",),
@@ -44,7 +44,7 @@ def check_answers(some, trees, root, solver, iterations):
 def test_certified_trees_are_best(model, trees, root, solver, n_words):
     rng = np.random.default_rng(n_words)
     for ties in (False, True):
-        some = EnumeratedParts(rng, 25, n_words, MODELS[model], forbidden=0.3 * ties, ties=ties)
+        some = RandomInstances(rng, 25, n_words, MODELS[model], forbidden=0.3 * ties, ties=ties)
         answers = check_answers(some, trees, root, solver, 300)
         assert answers.certified.any()
 
@@ -58,7 +58,7 @@ def test_certified_trees_are_best_10_000_times(model, n_words):
         for root in ("single", "multi"):
             for ties in (False, True):
                 for forbidden in (0.0, 0.4):
-                    some = EnumeratedParts(
+                    some = RandomInstances(
                         rng, 70, n_words, MODELS[model], forbidden=forbidden, ties=ties
                     )
                     for solver in SOLVERS:
@@ -66,7 +66,7 @@ def test_certified_trees_are_best_10_000_times(model, n_words):
 
 
 def test_more_iterations_never_make_the_answer_worse():
-    some = EnumeratedParts(np.random.default_rng(5), 60, 5, MODELS["g+s"])
+    some = RandomInstances(np.random.default_rng(5), 60, 5, MODELS["g+s"])
     packed = some.packed()
     last = decode_dual(packed, max_iterations=1)
     for iterations in (5, 50, 500):
@@ -80,7 +80,7 @@ def test_more_iterations_never_make_the_answer_worse():
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("solver", ["subgradient", "exact"])
 def test_lazy_automata_change_nothing(model, solver):
-    some = EnumeratedParts(np.random.default_rng(6), 40, 5, MODELS[model], forbidden=0.2)
+    some = RandomInstances(np.random.default_rng(6), 40, 5, MODELS[model], forbidden=0.2)
     packed = some.packed()
     lazy, eager = (decode_dual(packed, solver=solver, lazy=lazy) for lazy in (True, False))
     for one, other in zip(lazy, eager, strict=True):
@@ -89,7 +89,7 @@ def test_lazy_automata_change_nothing(model, solver):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_threads_change_nothing(solver):
-    some = EnumeratedParts(np.random.default_rng(7), 60, 5, MODELS["g+s"])
+    some = RandomInstances(np.random.default_rng(7), 60, 5, MODELS["g+s"])
     one, two = (
         decode_dual(some.packed(threads), max_iterations=300, solver=solver) for threads in (1, 2)
     )
@@ -121,7 +121,7 @@ def test_random_scores_end_at_the_limit_with_a_gap(model, solver):
 def test_first_order_scores_are_solved_by_agreement():
     """Without parts, the best tree is best at multipliers that exist: the relaxation is tight."""
     rng = np.random.default_rng(9)
-    some = EnumeratedParts(rng, 40, 5, ())
+    some = RandomInstances(rng, 40, 5, ())
     answers = check_answers(some, "nonprojective", "single", "subgradient", 5000)
     assert answers.certified.mean() > 0.9
     assert check_answers(some, "nonprojective", "single", "ad3", 1000).certified.all()

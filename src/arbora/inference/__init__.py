@@ -3,14 +3,27 @@
 from arbora.inference.batch import TreeBatch
 from arbora.inference.distribution import TreeDistribution
 from arbora.inference.head_automata import Automaton, HeadAutomata
+from arbora.inference.hypergraph import Derivation, Derivations, Hypergraph
 from arbora.inference.mixture import Mixture
+from arbora.inference.packed_second_order import PackedSecondOrder, PartArrays, SecondOrderSums
+from arbora.inference.second_order import PartGradient, SecondOrderTrees
+from arbora.inference.second_order_batch import SecondOrderBatch
 from arbora.inference.trees import ProjectiveTrees, SpanningTrees
 
 __all__ = [
     "Automaton",
+    "Derivation",
+    "Derivations",
     "HeadAutomata",
+    "Hypergraph",
     "Mixture",
+    "PackedSecondOrder",
+    "PartArrays",
+    "PartGradient",
     "ProjectiveTrees",
+    "SecondOrderBatch",
+    "SecondOrderSums",
+    "SecondOrderTrees",
     "SpanningTrees",
     "TreeBatch",
     "TreeDistribution",

@@ -23,8 +23,8 @@ SAME_COUNT = 1e-9  # log-counts of trees closer than this are equal
 
 
 def check_comparable(p: TreeDistribution, q: TreeDistribution) -> None:
-    if not hasattr(q, "scores") or not hasattr(q, "trees"):
-        raise ArgumentError(f"{type(q).__name__} is not a distribution over trees")
+    if not all(hasattr(q, name) for name in ("scores", "trees", "n_labels")):
+        raise ArgumentError(f"{type(q).__name__} is not a distribution over trees of first order")
     if q.scores.shape != p.scores.shape:
         raise ShapeError(
             f"the two distributions have scores of shapes {p.scores.shape} and {q.scores.shape}: "

@@ -25,6 +25,7 @@ __all__ = [
     "available_threads",
     "pack",
     "pack_stack",
+    "physical_memory",
     "read_only",
 ]
 
@@ -210,7 +211,7 @@ class Packed:
 
     def sample(self, count: int, seed: int) -> list[tuple[IntArray, IntArray | None]]:
         cells = count * self.n_words_in_all
-        if 8 * cells > _physical_memory():
+        if 8 * cells > physical_memory():
             raise TooLargeError(
                 f"{count} draws of {self.n_words_in_all} words need "
                 f"{8e-9 * cells:.1f} GB: ask for fewer at a time"
@@ -258,26 +259,27 @@ class Packed:
 
     def _check_memory(self, matrices: int) -> None:
         need = self._need(matrices)
-        if need > 2**30 and need > _physical_memory():
+        if need > 2**30 and need > physical_memory():
             raise self._too_large(need)
 
     def _too_large(self, need: int) -> TooLargeError:
         return TooLargeError(
             f"a sentence of {self.longest} words needs about {need / 1e9:.1f} GB of "
-            f"working memory, and this machine has {_physical_memory() / 1e9:.1f} GB"
+            f"working memory, and this machine has {physical_memory() / 1e9:.1f} GB"
         )
 
 
 def _check_room(cells: int) -> None:
-    if 8 * cells > _physical_memory():
+    if 8 * cells > physical_memory():
         raise TooLargeError(
             f"the scores take {8e-9 * cells:.1f} GB as float64, "
-            f"and this machine has {_physical_memory() / 1e9:.1f} GB"
+            f"and this machine has {physical_memory() / 1e9:.1f} GB"
         )
 
 
 @cache
-def _physical_memory() -> int:
+def physical_memory() -> int:
+    """In bytes."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):

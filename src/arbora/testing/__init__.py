@@ -16,6 +16,8 @@ from arbora.testing.enumerated_parts import EnumeratedParts
 from arbora.testing.enumeration import EnumeratedTrees, count_trees, enumerate_trees
 from arbora.testing.finite_difference import finite_difference
 from arbora.testing.precise import precise_projective, precise_spanning
+from arbora.testing.random_instances import RandomInstances
+from arbora.testing.slow_hypergraph import SlowHypergraph, enumerate_derivations
 from arbora.testing.slow_parts import (
     all_part_rows,
     best_tree_slowly,
@@ -27,10 +29,13 @@ from arbora.testing.slow_parts import (
 __all__ = [
     "EnumeratedParts",
     "EnumeratedTrees",
+    "RandomInstances",
+    "SlowHypergraph",
     "all_part_rows",
     "best_tree_slowly",
     "check_distribution",
     "count_trees",
+    "enumerate_derivations",
     "enumerate_trees",
     "finite_difference",
     "laplacian",

@@ -1,83 +1,78 @@
-"""All trees over a few words with the places of their parts: many instances scored quickly."""
+"""The distribution over trees that score parts, as an explicit table: for up to six words or so."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+import math
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from arbora.parts import KINDS, PackedParts, PartKind
+from arbora.parts import PartKind, Parts
 from arbora.testing.enumeration import enumerate_trees
-from arbora.types import FloatArray, IntArray, Root, TreeClass
+from arbora.testing.slow_parts import part_rows_of_tree, score_parts_slowly
+from arbora.types import FloatArray, Root, TreeClass
 
 __all__ = ["EnumeratedParts"]
 
 
 class EnumeratedParts:
-    """Random scores for every part of `count` sentences of n words, and all trees' scores.
-
-    A share `forbidden` of the arcs is forbidden, one projective single-root tree always left; with
-    `ties`, scores are small whole numbers, and normal numbers of several scales otherwise.
-    """
+    """Every tree with its score; answers like the fast classes."""
 
     def __init__(
-        self,
-        rng: np.random.Generator,
-        count: int,
-        n_words: int,
-        kinds: Sequence[PartKind],
-        *,
-        forbidden: float = 0.0,
-        ties: bool = False,
+        self, parts: Parts, trees: TreeClass = "projective", root: Root = "single"
     ) -> None:
-        self.n_words, self.kinds = n_words, tuple(kinds)
-        side = n_words + 1
-        scale = 1.0 if ties else rng.choice([0.1, 1.0, 10.0], size=(count, 1))
+        self.parts = parts
+        every = enumerate_trees(parts.n_words, trees, root)
+        scores = np.array([score_parts_slowly(parts, heads) for heads in every.tolist()])
+        self.heads = every[scores > -np.inf]
+        self.tree_scores: FloatArray = scores[scores > -np.inf]
 
-        def draw(size: int) -> FloatArray:
-            shape = (count, size)
-            drawn = rng.integers(-2, 3, shape) if ties else rng.normal(size=shape)
-            return np.asarray(scale * drawn, dtype=np.float64)
+    @property
+    def log_partition(self) -> float:
+        top = self.tree_scores.max()
+        return float(top + math.log(math.fsum(np.exp(self.tree_scores - top))))
 
-        self.arcs = draw(side * side)
-        self.tables = {kind: draw(len(self._full.tables[kind])) for kind in self.kinds}
-        gone = rng.random((count, side, side)) < forbidden
-        possible = enumerate_trees(n_words, "projective", "single")
-        kept = possible[rng.integers(len(possible), size=count)]
-        gone[np.arange(count)[:, None], kept, np.arange(1, side)] = False
-        gone[:, :, 0] = gone[:, np.arange(side), np.arange(side)] = True
-        self.arcs[gone.reshape(count, -1)] = -np.inf
+    @property
+    def probabilities(self) -> FloatArray:
+        weights = np.exp(self.tree_scores - self.tree_scores.max())
+        return np.asarray(weights / math.fsum(weights))
 
-    @cached_property
-    def _full(self) -> PackedParts:
-        """The parts of a sentence without forbidden arcs."""
-        return PackedParts.over(
-            np.zeros((self.n_words + 1) ** 2), np.array([self.n_words]), self.kinds
+    def has_arcs(self) -> FloatArray:
+        """For every tree, 1 where it has an arc: (trees, n+1, n+1)."""
+        count, n_words = self.heads.shape
+        answer = np.zeros((count, n_words + 1, n_words + 1))
+        answer[np.arange(count)[:, None], self.heads, np.arange(1, n_words + 1)] = 1.0
+        return answer
+
+    def has_parts(self, kind: PartKind) -> FloatArray:
+        """For every tree, 1 where it has a part, in the order they were given: (trees, parts)."""
+        rows = [tuple(row) for row in getattr(self.parts, kind).rows.tolist()]
+        found = (part_rows_of_tree(kind, heads) for heads in self.heads.tolist())
+        return np.array([[float(row in has) for row in rows] for has in found]).reshape(
+            len(self.heads), len(rows)
         )
 
-    def packed(self, threads: int = 1) -> PackedParts:
-        count = len(self.arcs)
-        n_words = np.full(count, self.n_words)
-        packed = PackedParts.over(self.arcs.reshape(-1), n_words, self.kinds, threads)
-        for kind in self.kinds:
-            for i in range(count):
-                columns = packed.columns(kind, i).reshape(-1)
-                numbers = self._full.index.numbers(KINDS.index(kind), 0, columns)
-                packed.piece(kind, i)[:] = self.tables[kind][i, numbers]
-        return packed
+    @property
+    def marginals(self) -> FloatArray:
+        return np.asarray(np.tensordot(self.probabilities, self.has_arcs(), axes=1))
 
-    def scores(self, trees: TreeClass, root: Root) -> tuple[NDArray[np.int64], FloatArray]:
-        """All trees of a class, and their scores in every sentence: (sentences, trees)."""
-        every = enumerate_trees(self.n_words, trees, root)
-        cells = every * (self.n_words + 1) + np.arange(1, self.n_words + 1)
-        total = self.arcs[:, cells].sum(axis=2)
-        for kind in self.kinds:
-            places = np.array([self._full.of_tree(kind, 0, heads) for heads in _rows(every)])
-            total += self.tables[kind][:, places].sum(axis=2)
-        return every, total
+    @property
+    def part_marginals(self) -> dict[PartKind, FloatArray]:
+        return {kind: self.probabilities @ self.has_parts(kind) for kind in self.parts.kinds}
 
+    def vjp(
+        self, d_marginals: FloatArray, d_part_marginals: dict[PartKind, ArrayLike]
+    ) -> tuple[FloatArray, dict[PartKind, FloatArray]]:
+        """The covariance of an additive function with every arc and part."""
+        p = self.probabilities
+        values = np.tensordot(self.has_arcs(), d_marginals, axes=2)
+        for kind, given in d_part_marginals.items():
+            values += self.has_parts(kind) @ np.asarray(given)
+        weighted: NDArray[np.float64] = p * (values - float(np.sum(p * values)))
+        of_parts = {kind: weighted @ self.has_parts(kind) for kind in self.parts.kinds}
+        return np.asarray(np.tensordot(weighted, self.has_arcs(), axes=1)), of_parts
 
-def _rows(trees: NDArray[np.int64]) -> list[IntArray]:
-    return list(trees.astype(np.int32))
+    def entropy(self) -> float:
+        p = self.probabilities
+        used = p > 0
+        return float(-np.sum(p[used] * np.log(p[used])))

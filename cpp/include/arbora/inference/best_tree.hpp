@@ -31,4 +31,8 @@ double score_of(ArcScores scores, const std::int32_t* heads);
 void spanning_margins(ArcScores scores, Root root, double* margins, Workspace& workspace);
 void projective_margins(ArcScores scores, Root root, double* margins, Workspace& workspace);
 
+// Turns the scores of the best trees with each arc, (n+1) x (n+1), into such margins: the best tree
+// without an arc is the best with another head.
+void subtract_best_without(double* best_with, Index n_words);
+
 }  // namespace arbora

@@ -1,0 +1,188 @@
+// Projective trees of second order: arrays in, arrays out. No arithmetic here.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "arbora/inference/second_order_batch.hpp"
+#include "arrays.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using arbora::Index;
+using arbora::PartBatch;
+using arbora::PartValues;
+using arbora::border::InOut;
+using arbora::border::Input;
+using arbora::border::Output;
+using arbora::border::to_array;
+
+using Floats = Input<double>;
+using FloatAnswer = InOut<double>;
+
+void check_size(std::size_t size, Index expected, const char* what) {
+  if (static_cast<Index>(size) != expected) {
+    throw std::invalid_argument(std::string(what) + " has the wrong size");
+  }
+}
+
+// Arcs and the tables of the kinds that can be summed, as PackedParts has them.
+using Given = std::tuple<Floats, Floats, Floats, Floats>;
+using Answer = std::tuple<FloatAnswer, FloatAnswer, FloatAnswer, FloatAnswer>;
+
+template <class Number, class Arrays>
+PartValues<Number> values_of(const PartBatch& parts, const Arrays& arrays) {
+  const auto& end = parts.place(parts.size());
+  const arbora::PartKinds kinds = parts.kinds();
+  const auto& [arcs, consecutive, grandparents, grandsiblings] = arrays;
+  check_size(arcs.size(), end.cells, "arcs");
+  check_size(consecutive.size(), end.consecutive, "consecutive_siblings");
+  check_size(grandparents.size(), end.grandparents, "grandparents");
+  check_size(grandsiblings.size(), end.grandsiblings, "grandsiblings");
+  return {arcs.data(), kinds.consecutive ? consecutive.data() : nullptr, nullptr,
+          kinds.grandparents ? grandparents.data() : nullptr,
+          kinds.grandsiblings ? grandsiblings.data() : nullptr};
+}
+
+arbora::SecondOrderBatch batch_of(const PartBatch& parts, const Given& scores, bool multi_root,
+                                  int threads) {
+  if (parts.kinds().siblings) throw std::invalid_argument("any two siblings cannot be summed over");
+  return {parts, values_of<const double>(parts, scores),
+          multi_root ? arbora::Root::multi : arbora::Root::single, threads};
+}
+
+Index sums(const PartBatch& parts, Given scores, bool multi_root, int threads,
+           FloatAnswer log_partition) {
+  const auto batch = batch_of(parts, scores, multi_root, threads);
+  check_size(log_partition.size(), parts.size(), "log_partition");
+  nb::gil_scoped_release release;
+  return arbora::second_order_sums(batch, log_partition.data(), {});
+}
+
+Index marginals(const PartBatch& parts, Given scores, bool multi_root, int threads,
+                FloatAnswer log_partition, Answer answer) {
+  const auto batch = batch_of(parts, scores, multi_root, threads);
+  check_size(log_partition.size(), parts.size(), "log_partition");
+  const auto values = values_of<double>(parts, answer);
+  nb::gil_scoped_release release;
+  return arbora::second_order_sums(batch, log_partition.data(), values);
+}
+
+Index entropy(const PartBatch& parts, Given scores, bool multi_root, int threads,
+              FloatAnswer answer) {
+  const auto batch = batch_of(parts, scores, multi_root, threads);
+  check_size(answer.size(), parts.size(), "entropy");
+  nb::gil_scoped_release release;
+  return arbora::second_order_entropy(batch, answer.data());
+}
+
+Index vjp(const PartBatch& parts, Given scores, bool multi_root, int threads, Given d_marginals,
+          Answer d_scores) {
+  const auto batch = batch_of(parts, scores, multi_root, threads);
+  const auto direction = values_of<const double>(parts, d_marginals);
+  const auto values = values_of<double>(parts, d_scores);
+  nb::gil_scoped_release release;
+  return arbora::second_order_vjp(batch, direction, values);
+}
+
+Index argmax(const PartBatch& parts, Given scores, bool multi_root, int threads,
+             InOut<std::int32_t> heads, FloatAnswer score) {
+  const auto batch = batch_of(parts, scores, multi_root, threads);
+  check_size(heads.size(), parts.place(parts.size()).words, "heads");
+  check_size(score.size(), parts.size(), "score");
+  nb::gil_scoped_release release;
+  return arbora::second_order_argmax(batch, heads.data(), score.data());
+}
+
+// The first sentence without a tree; heads and scores of all trees; how many each sentence has.
+std::tuple<Index, Output<std::int32_t>, Output<double>, Output<std::int64_t>> kbest(
+    const PartBatch& parts, Given scores, bool multi_root, int threads, Index k) {
+  const auto batch = batch_of(parts, scores, multi_root, threads);
+  std::vector<std::int32_t> heads;
+  std::vector<double> score;
+  std::vector<std::int64_t> count;
+  Index impossible = -1;
+  {
+    nb::gil_scoped_release release;
+    std::vector<std::vector<arbora::RankedTree>> lists;
+    impossible = arbora::second_order_kbest(batch, k, lists);
+    for (const auto& list : lists) {
+      count.push_back(static_cast<std::int64_t>(list.size()));
+      for (const arbora::RankedTree& tree : list) {
+        heads.insert(heads.end(), tree.heads.begin(), tree.heads.end());
+        score.push_back(tree.score);
+      }
+    }
+  }
+  return {impossible, to_array(std::move(heads)), to_array(std::move(score)),
+          to_array(std::move(count))};
+}
+
+Index sample(const PartBatch& parts, Given scores, bool multi_root, int threads, Index count,
+             std::uint64_t seed, Input<std::int64_t> sentences, InOut<std::int32_t> heads) {
+  const auto batch = batch_of(parts, scores, multi_root, threads);
+  check_size(sentences.size(), parts.size(), "sentences");
+  check_size(heads.size(), count * parts.place(parts.size()).words, "heads");
+  nb::gil_scoped_release release;
+  return arbora::second_order_sample(batch, seed, {sentences.data(), sentences.size()}, count,
+                                     heads.data());
+}
+
+Index margins(const PartBatch& parts, Given scores, bool multi_root, int threads,
+              FloatAnswer answer) {
+  const auto batch = batch_of(parts, scores, multi_root, threads);
+  check_size(answer.size(), parts.place(parts.size()).cells, "margins");
+  nb::gil_scoped_release release;
+  return arbora::second_order_margins(batch, answer.data());
+}
+
+// Scores of trees of one sentence, n heads each; -inf where an arc is not kept.
+void tree_scores(const PartBatch& parts, Given scores, Index sentence, Input<std::int32_t> heads,
+                 FloatAnswer answer) {
+  if (sentence < 0 || sentence >= parts.size()) throw nb::index_error("no such sentence");
+  const Index n = parts[sentence].n_words();
+  check_size(heads.size(), n * static_cast<Index>(answer.size()), "heads");
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (heads.data()[i] < 0 || heads.data()[i] > n) throw nb::index_error("no such head");
+  }
+  const auto values = values_of<const double>(parts, scores).of(parts.place(sentence));
+  nb::gil_scoped_release release;
+  for (Index i = 0; i < static_cast<Index>(answer.size()); ++i) {
+    answer.data()[i] = arbora::score_of_tree(parts[sentence], values, heads.data() + i * n);
+  }
+}
+
+}  // namespace
+
+// Calls return the first sentence without a tree, or -1.
+void bind_second_order(nb::module_& module) {
+  module.def("second_order_largest", &arbora::second_order_largest, "parts"_a,
+             "The edges of the largest hypergraph, roughly.");
+  module.def("second_order_sums", &sums, "parts"_a, "scores"_a, "multi_root"_a, "threads"_a,
+             "log_partition"_a.noconvert(), "log Z of every sentence.");
+  module.def("second_order_marginals", &marginals, "parts"_a, "scores"_a, "multi_root"_a,
+             "threads"_a, "log_partition"_a.noconvert(), "answer"_a.noconvert(),
+             "log Z, and the marginals of arcs and parts.");
+  module.def("second_order_entropy", &entropy, "parts"_a, "scores"_a, "multi_root"_a, "threads"_a,
+             "answer"_a.noconvert(), "Entropies of all sentences.");
+  module.def("second_order_vjp", &vjp, "parts"_a, "scores"_a, "multi_root"_a, "threads"_a,
+             "d_marginals"_a, "d_scores"_a.noconvert(),
+             "The Jacobian of all marginals times d_marginals.");
+  module.def("second_order_argmax", &argmax, "parts"_a, "scores"_a, "multi_root"_a, "threads"_a,
+             "heads"_a.noconvert(), "score"_a.noconvert(), "Heads and scores of the best trees.");
+  module.def("second_order_kbest", &kbest, "parts"_a, "scores"_a, "multi_root"_a, "threads"_a,
+             "k"_a, "Heads, scores, and trees per sentence.");
+  module.def("second_order_sample", &sample, "parts"_a, "scores"_a, "multi_root"_a, "threads"_a,
+             "count"_a, "seed"_a, "sentences"_a, "heads"_a.noconvert(), "Heads of exact draws.");
+  module.def("second_order_margins", &margins, "parts"_a, "scores"_a, "multi_root"_a, "threads"_a,
+             "answer"_a.noconvert(), "Best tree with each arc minus best tree without it.");
+  module.def("second_order_tree_scores", &tree_scores, "parts"_a, "scores"_a, "sentence"_a,
+             "heads"_a, "answer"_a.noconvert(), "Scores of trees of one sentence.");
+}

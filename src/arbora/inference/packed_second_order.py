@@ -1,0 +1,212 @@
+"""The exact projective second-order distribution of many sentences, as flat arrays.
+
+One call per question: each sentence's hypergraph is built, run and forgotten inside, on
+`parts.threads` threads. Answers do not depend on how many there are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora._core import inference as kernels
+from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError, TooLargeError
+from arbora.inference.arguments import LARGEST_VALUE, check_choice
+from arbora.inference.packed import pack, physical_memory, read_only
+from arbora.parts import PackedParts, PartKind
+from arbora.types import FloatArray, IntArray, Root
+
+__all__ = ["SUMMABLE", "PackedSecondOrder", "PartArrays", "SecondOrderSums"]
+
+# The kinds of parts that a chart can sum over, in the order of the kernels.
+SUMMABLE: tuple[PartKind, ...] = ("consecutive_siblings", "grandparents", "grandsiblings")
+
+
+class PartArrays(NamedTuple):
+    """A number for every arc and part of many sentences: marginals, or gradients."""
+
+    arcs: FloatArray  # flat, (n+1) x (n+1) per sentence
+    tables: dict[PartKind, FloatArray]  # flat, as in `PackedParts`
+
+
+class SecondOrderSums(NamedTuple):
+    """log Z of every sentence, and all marginals."""
+
+    log_partition: FloatArray
+    marginals: PartArrays
+
+
+class PackedSecondOrder:
+    """Projective trees that score arcs, consecutive siblings, grandparents and grandsiblings."""
+
+    def __init__(self, parts: PackedParts, root: Root = "single") -> None:
+        check_choice(root, ("single", "multi"), "root")
+        if "siblings" in parts.kinds:
+            raise ArgumentError(
+                "parts of any two siblings cannot be summed over exactly: give consecutive "
+                "siblings, or use LoopyTrees, which approximates"
+            )
+        self.parts = parts
+        self.root: Root = root
+        _check_memory(parts)
+        _check_numbers(parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def log_partition(self) -> FloatArray:
+        """log Z of every sentence."""
+        answer = np.empty(len(self))
+        self._call(kernels.second_order_sums, answer)
+        return read_only(answer)
+
+    def sums(self) -> SecondOrderSums:
+        """log Z of every sentence, and the marginals of arcs and parts."""
+        log_partition, marginals = np.empty(len(self)), self._room()
+        self._call(kernels.second_order_marginals, log_partition, self._listed(marginals))
+        return SecondOrderSums(read_only(log_partition), _frozen(marginals))
+
+    def entropy(self) -> FloatArray:
+        answer = np.empty(len(self))
+        self._call(kernels.second_order_entropy, answer)
+        return read_only(answer)
+
+    def vjp(
+        self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None
+    ) -> PartArrays:
+        """The gradient through the marginals; kinds that are left out have no gradient.
+
+        Also the covariance of an additive function of arcs and parts with every arc and part.
+        """
+        given = {kind: np.zeros(len(table)) for kind, table in self.parts.tables.items()}
+        for kind, table in (d_tables or {}).items():
+            if kind not in given:
+                raise ArgumentError(f"there are no {kind} in the model")
+            given[kind] = table
+        for what, values in (("arcs", d_arcs), *given.items()):
+            _check_direction(what, values, self.parts)
+        direction = PartArrays(np.where(self.parts.arcs > -np.inf, d_arcs, 0.0), given)
+        answer = self._room()
+        self._call(kernels.second_order_vjp, self._listed(direction), self._listed(answer))
+        return _frozen(answer)
+
+    def argmax(self) -> tuple[IntArray, FloatArray]:
+        """Heads of the best trees, flat, and their scores."""
+        heads = np.empty(int(self.parts.n_words.sum()), dtype=np.int32)
+        scores = np.empty(len(self))
+        self._call(kernels.second_order_argmax, heads, scores)
+        return read_only(heads), read_only(scores)
+
+    def kbest(self, k: int) -> tuple[IntArray, FloatArray, NDArray[np.int64]]:
+        """Heads and scores of each sentence's k best trees, flat, and how many it has."""
+        heads, scores, counts = self._call(kernels.second_order_kbest, k)
+        return read_only(heads), read_only(scores), counts
+
+    def sample(self, count: int, seed: int, sentences: NDArray[np.int64] | None = None) -> IntArray:
+        """Heads of exact draws, flat, (count, n) per sentence; `sentences` are their keys."""
+        heads = np.zeros(count * int(self.parts.n_words.sum()), dtype=np.int32)
+        keys = np.arange(len(self)) if sentences is None else sentences
+        self._call(kernels.second_order_sample, count, seed, keys, heads)
+        return read_only(heads)
+
+    def margins(self) -> FloatArray:
+        """For every arc the best tree with it minus the best without, flat; 0 off the arcs."""
+        answer = np.empty(len(self.parts.arcs))
+        self._call(kernels.second_order_margins, answer)
+        return answer
+
+    def tree_scores(self, i: int, heads: IntArray) -> FloatArray:
+        """Scores of trees of sentence i, heads of shape (k, n); -inf where an arc is forbidden."""
+        answer = np.empty(len(heads))
+        flat = np.ascontiguousarray(heads, dtype=np.int32).reshape(-1)
+        kernels.second_order_tree_scores(self.parts.index, self._scores(), i, flat, answer)
+        return answer
+
+    def _scores(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        return self._listed(PartArrays(self.parts.arcs, self.parts.tables))
+
+    def _listed(self, arrays: PartArrays) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        nothing = np.empty(0)
+        one, two, three = (arrays.tables.get(kind, nothing) for kind in SUMMABLE)
+        return arrays.arcs, one, two, three
+
+    def _room(self) -> PartArrays:
+        tables = {kind: np.empty(len(table)) for kind, table in self.parts.tables.items()}
+        return PartArrays(np.empty(len(self.parts.arcs)), tables)
+
+    def _call(self, kernel: Any, *arguments: Any) -> Any:
+        """Calls a kernel; its answer without the number of a sentence that has no tree."""
+        parts = self.parts
+        try:
+            answer = kernel(
+                parts.index, self._scores(), self.root == "multi", parts.threads, *arguments
+            )
+        except MemoryError:
+            raise _too_large(parts) from None
+        impossible, rest = (answer, ()) if isinstance(answer, int) else (answer[0], answer[1:])
+        if impossible >= 0:
+            raise self._no_tree(impossible)
+        return rest
+
+    def _no_tree(self, i: int) -> NoTreeError:
+        """Why sentence i has no tree of this class."""
+        side = int(self.parts.n_words[i]) + 1
+        first = int(((self.parts.n_words[:i] + 1) ** 2).sum())
+        arcs = self.parts.arcs[first : first + side * side].reshape(side, side)
+        _, reasons = pack([arcs], "projective", self.root, threads=1)
+        text = str(reasons.get(0, "there is no projective tree"))
+        word = getattr(reasons.get(0), "word", None)
+        return NoTreeError(text if len(self) == 1 else f"sentence {i}: {text}", word)
+
+
+BYTES_PER_EDGE = 48  # edges, shares and tangents, in vectors that have just grown
+
+
+def _check_memory(parts: PackedParts) -> None:
+    threads = min(parts.threads, len(parts))
+    need = BYTES_PER_EDGE * kernels.second_order_largest(parts.index) * threads
+    if need > physical_memory():
+        raise _too_large(parts)
+
+
+def _too_large(parts: PackedParts) -> TooLargeError:
+    need = BYTES_PER_EDGE * kernels.second_order_largest(parts.index)
+    return TooLargeError(
+        f"a sentence of {int(parts.n_words.max())} words needs about {need / 1e9:.1f} GB for its "
+        f"parts, and this machine has {physical_memory() / 1e9:.1f} GB: forbid more arcs"
+    )
+
+
+def _check_numbers(parts: PackedParts) -> None:
+    """Refuses what sums over trees could overflow on; forbidden arcs stay -inf."""
+    for what, values in (("arcs", parts.arcs), *parts.tables.items()):
+        sane = np.abs(values) <= kernels.LARGEST_SCORE
+        if what == "arcs":
+            sane |= np.isneginf(values)
+        if not sane.all():
+            place = int(np.argmin(sane))
+            raise ScoreError(
+                f"the score in place {place} of {what} is {values[place]}: scores are numbers up "
+                f"to {kernels.LARGEST_SCORE:g} in magnitude, or -inf to forbid an arc"
+            )
+
+
+def _check_direction(what: str, values: FloatArray, parts: PackedParts) -> None:
+    expected = parts.arcs if what == "arcs" else parts.tables[what]  # type: ignore[index]  # a kind
+    if values.shape != expected.shape:
+        raise ShapeError(
+            f"the gradient of {what} must have shape {expected.shape}, not {values.shape}"
+        )
+    read = values[expected > -np.inf]
+    if not (np.abs(read) <= LARGEST_VALUE).all():
+        raise ShapeError(
+            f"the gradient of {what} must be finite numbers, at most {LARGEST_VALUE:g} in magnitude"
+        )
+
+
+def _frozen(arrays: PartArrays) -> PartArrays:
+    for array in (arrays.arcs, *arrays.tables.values()):
+        read_only(array)
+    return arrays
