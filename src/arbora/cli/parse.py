@@ -126,7 +126,7 @@ def _tell_where_from(parser: Parser) -> None:
     model = parser.model
     if model.settings.learner == "loglinear":
         return
-    if model.pruner is not None:
+    if model.settings.inference == "dual":
         typer.echo(
             "arbora: the trees are of higher order, the probabilities those of the first-order "
             "model inside it.",

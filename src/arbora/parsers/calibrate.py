@@ -24,24 +24,21 @@ def fit_temperature(model: Model, dev: DevSet, threads: int) -> float:
     decoder = BlockDecoder(model, threads, decode="map")
     cells = np.cumsum((dev.encoded.n_words + 1) ** 2 * decoder.depth)
     sentences = np.arange(min(_ENOUGH, max(1, int(np.searchsorted(cells, _CELLS)))))
-    trees = decoder.distribution(dev.encoded, sentences)
-    layout = Layout(trees.n_words)
-    words = len(layout.arcs(np.zeros(int(trees.n_words.sum()), dtype=np.int32)))
+    layout = Layout(dev.encoded.n_words[sentences])
+    words = int(layout.n_words.sum())
     heads = dev.heads[:words]
     known = np.flatnonzero(dev.counted[:words])
     if not len(known):
         return 1.0
     cells = layout.arcs(np.maximum(heads, 0))[known]
-    depth = trees.n_labels or 1
+    marginals_at, size = decoder.arc_marginals(dev.encoded, sentences)
 
     def surprise(log_temperature: float) -> float:
-        scaled = trees.with_scores(trees.flat / math.exp(log_temperature))
-        marginals = scaled.sums(marginals=True).marginals.reshape(-1, depth)[cells].sum(axis=1)
+        marginals = marginals_at(math.exp(log_temperature))[cells]
         return -float(np.log(np.maximum(marginals, _SMALLEST)).mean())
 
     # Learners differ in the size of their scores by many powers of ten, so that is where the search
     # begins; far from the best temperature the surprise is flat, so it begins with a coarse grid.
-    size = float(trees.flat[np.isfinite(trees.flat)].std())
     if size == 0.0:
         return 1.0
     grid = math.log(size) + np.arange(-8.0, 5.0)

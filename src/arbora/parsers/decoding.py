@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.features import Encoded
+from arbora.inference.automata import tree_parts
 from arbora.inference.decoding import greedy_heads, risk_scores
 from arbora.inference.layout import Layout
 from arbora.inference.packed import Packed
@@ -140,7 +141,7 @@ class BlockDecoder:
         trees = self.distribution(encoded, sentences, best_cluster=self.decode == "max-z")
         certificates: dict[str, Any] = {}
         if self._parts is not None:
-            answers = self._parts(encoded, sentences, trees)
+            answers = self._parts.best(encoded, sentences, trees, self.decode)
             heads, labels = answers.heads, np.full(len(answers.heads), -1, np.int32)
             certificates = {"certified": answers.certified, "gaps": answers.gaps}
         else:
@@ -184,6 +185,10 @@ class BlockDecoder:
 
         `counts` says how many trees each sentence has, one after the other; by default one.
         """
+        if self._parts is not None and self._parts.exact:
+            return self._second_order_probabilities(
+                self._parts, encoded, sentences, heads, labels, label_given_arc
+            )
         trees = self.distribution(encoded, sentences, self.model.temperature)
         sums = trees.sums(marginals=True)
         layout = Layout(trees.n_words, counts)
@@ -208,6 +213,52 @@ class BlockDecoder:
             is_tree = [in_class(row.astype(np.int64), self.trees, self.model.root) for row in rows]
             log_probs = np.where(np.concatenate(is_tree), log_probs, -np.inf)
         return Decoded(heads, labels, np.minimum(arcs, 1.0), np.minimum(given_arc, 1.0), log_probs)
+
+    def _second_order_probabilities(
+        self,
+        decoder: PartDecoder,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        heads: IntArray,
+        labels: IntArray,
+        label_given_arc: FloatArray | None,
+    ) -> Decoded:
+        """Probabilities of an exact model of higher order, at its temperature."""
+        first_order = self.distribution(encoded, sentences)
+        parts = decoder.parts(encoded, sentences, first_order, self.model.temperature)
+        sums, layout = decoder.sums(parts), Layout(parts.n_words)
+        log_probs = tree_parts(parts, heads)[1] - sums.log_partition
+        given_arc = np.ones(len(heads)) if label_given_arc is None else label_given_arc
+        log_probs = log_probs + layout.per_sentence(np.log(np.maximum(given_arc, 1e-300)))
+        arcs = np.minimum(sums.marginals.arcs[layout.arcs(heads)], 1.0)
+        return Decoded(heads, labels, arcs, np.minimum(given_arc, 1.0), log_probs)
+
+    def arc_marginals(
+        self, encoded: Encoded, sentences: NDArray[np.int64]
+    ) -> tuple[Callable[[float], FloatArray], float]:
+        """How probable every arc is at a temperature, and the spread of the scores."""
+        trees = self.distribution(encoded, sentences)
+        if self._parts is not None and self._parts.exact:
+            decoder, parts = self._parts, self._parts.parts(encoded, sentences, trees)
+
+            def of_parts(temperature: float) -> FloatArray:
+                tables = {kind: table / temperature for kind, table in parts.tables.items()}
+                scaled = parts.with_scores(parts.arcs / temperature, tables)
+                return decoder.sums(scaled).marginals.arcs
+
+            return of_parts, _spread(parts.arcs)
+        depth = trees.n_labels or 1
+
+        def of_arcs(temperature: float) -> FloatArray:
+            scaled = trees.with_scores(trees.flat / temperature)
+            marginals = scaled.sums(marginals=True).marginals
+            return np.asarray(marginals.reshape(-1, depth).sum(axis=1))
+
+        return of_arcs, _spread(trees.flat)
+
+
+def _spread(scores: FloatArray) -> float:
+    return float(scores[np.isfinite(scores)].std())
 
 
 def _log_sum_exp(table: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from arbora.features import Encoded
 from arbora.inference.dual import decode_dual
 from arbora.inference.packed import Packed
+from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
 from arbora.inference.pruning import Pruning, likely_arcs
 from arbora.parsers.model import Model
 from arbora.parts import PackedParts
@@ -33,25 +34,47 @@ def prune(model: Model, first_order: Packed) -> Pruning:
 
 
 class PartDecoder:
-    """A model of higher order ready to decode what its pruner has scored."""
+    """A model of higher order ready to decode what its pruner has scored.
+
+    `exact` says that trees are summed over: then there are probabilities of the same order too.
+    """
 
     def __init__(self, model: Model, threads: int, trees: TreeClass) -> None:
         self.model, self.trees = model, trees
+        self.exact = model.settings.inference == "exact"
         self._scorer = model.part_scorer(threads)
 
     def parts(
-        self, encoded: Encoded, sentences: NDArray[np.int64], first_order: Packed
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        first_order: Packed,
+        temperature: float = 1.0,
     ) -> PackedParts:
         """Scores of the arcs and parts that survive the pruner's distribution."""
         kept = prune(self.model, first_order).kept
-        return self._scorer.scores(self.model.weights, encoded, sentences, kept)
+        return self._scorer.scores(self.model.weights, encoded, sentences, kept, 1.0 / temperature)
 
-    def __call__(
-        self, encoded: Encoded, sentences: NDArray[np.int64], first_order: Packed
+    def best(
+        self, encoded: Encoded, sentences: NDArray[np.int64], first_order: Packed, decode: str
     ) -> PartAnswers:
+        """The best trees, or (mbr) those with most expected correct arcs."""
         parts = self.parts(encoded, sentences, first_order)
-        settings = self.model.settings
-        answer = decode_dual(
-            parts, self.trees, self.model.root, settings.max_iterations, settings.solver
-        )
-        return PartAnswers(answer.heads, answer.certified, answer.bounds - answer.scores)
+        if not self.exact:
+            settings, root = self.model.settings, self.model.root
+            found = decode_dual(parts, self.trees, root, settings.max_iterations, settings.solver)
+            return PartAnswers(found.heads, found.certified, found.bounds - found.scores)
+        second_order = PackedSecondOrder(parts, self.model.root)
+        if decode == "mbr":
+            marginals = np.where(parts.arcs > -np.inf, second_order.sums().marginals.arcs, -np.inf)
+            trees = Packed(
+                marginals, parts.n_words, None, "projective", self.model.root, parts.threads
+            )
+            heads = np.concatenate([tree.heads for tree in trees.argmax()])
+        else:
+            heads, _ = second_order.argmax()
+        return PartAnswers(heads, np.ones(len(parts), dtype=np.bool_), np.zeros(len(parts)))
+
+    def sums(self, parts: PackedParts) -> SecondOrderSums:
+        """log Z and marginals of an exact model."""
+        return PackedSecondOrder(parts, self.model.root).sums()

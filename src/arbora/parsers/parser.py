@@ -167,7 +167,7 @@ class Parser:
         if options.decode == "max-z" and not self.model.hidden:
             raise ArgumentError("decode='max-z' needs a model with hidden clusters.")
         if self.model.pruner is not None:
-            _check_higher_order(options)
+            _check_higher_order(options, self.model.settings.inference == "exact")
         return BlockDecoder(self.model, self.threads, options.decode, options.trees)
 
     def distribution(self, sentence: Sentence) -> SpanningTrees | ProjectiveTrees:
@@ -217,15 +217,17 @@ class Parser:
         return _from_bytes, (to_bytes(self._model), self.threads)
 
 
-def _check_higher_order(options: ParseOptions) -> None:
+def _check_higher_order(options: ParseOptions, exact: bool) -> None:
     """Refuses what needs sums over trees of higher order."""
     for name in ("kbest", "samples"):
         if getattr(options, name) is not None:
             raise ArgumentError(f"{name} needs a first-order model; this one has a higher order.")
-    if options.decode not in (None, "map"):
+    if options.decode not in (None, "map") and not (exact and options.decode == "mbr"):
         raise ArgumentError(
             f"decode={options.decode!r} needs a first-order model; this one finds best trees (map)."
         )
+    if exact and options.trees == "nonprojective":
+        raise ArgumentError("this model sums over projective trees: it finds no others.")
 
 
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:

@@ -19,10 +19,13 @@ from arbora.training.online import (
 )
 from arbora.training.parts import (
     PartMira,
+    PartObjective,
     PartProblem,
     PartTrainer,
     Rival,
     dual_rival,
+    exact_rival,
+    part_likelihood,
     part_perceptron,
     walk_rival,
 )
@@ -41,7 +44,7 @@ _NOISE = 0.05  # breaks the symmetry of hidden clusters
 
 def make_trainer(settings: ParserSettings, problem: ArcProblem, start: Model | None) -> Trainer:
     """`settings` as resolved; weights begin with those of `start`."""
-    l2, rate = settings.l2 or 0.0, settings.rate or 1.0
+    l2 = settings.l2 or 0.0
     if settings.learner == "maxmargin":
         return ExponentiatedGradient(problem, "maxmargin", l2)
     if settings.learner == "loglinear" and settings.optimizer == "eg":
@@ -56,10 +59,7 @@ def make_trainer(settings: ParserSettings, problem: ArcProblem, start: Model | N
     objective: Objective
     if settings.learner == "loglinear":
         objective = likelihood_objective(_SMALLEST)
-        if settings.optimizer == "sgd":
-            rule = StochasticGradient(size, threads, rate, l2, total)
-        else:
-            rule = AdaGrad(size, threads, rate, _decay(l2, start), total, _DELTA)
+        rule = _stepwise_rule(settings, size, threads, total, start)
     else:
         rule = Additive(size, threads)
         objective = perceptron_objective
@@ -79,18 +79,37 @@ def make_part_trainer(
     root: Root,
 ) -> PartTrainer:
     """The trainer of a model of higher order."""
-    rival: Rival = walk_rival
-    if settings.training_inference == "dual":
-        rival = dual_rival(trees, root, settings.max_iterations, settings.solver)
-    objective = part_perceptron(rival)
-    if settings.learner == "mira":
-        objective = PartMira(rival, problem.scorer, settings.largest_step)
-    rule = Additive(problem.scorer.size, problem.scorer.threads)
+    size, threads = problem.scorer.size, problem.scorer.threads
+    rule: Rule = Additive(size, threads)
+    objective: PartObjective
+    if settings.learner == "loglinear":
+        objective = part_likelihood(root, _SMALLEST)
+        rule = _stepwise_rule(settings, size, threads, len(problem.treebank), start)
+    else:
+        rivals: dict[str | None, Rival] = {
+            "automata": walk_rival,
+            "dual": dual_rival(trees, root, settings.max_iterations, settings.solver),
+            "exact": exact_rival(root),
+        }
+        rival = rivals[settings.training_inference]
+        objective = part_perceptron(rival)
+        if settings.learner == "mira":
+            objective = PartMira(rival, problem.scorer, settings.largest_step)
     if start is not None:
         rule.start_from(start.weights)
     return PartTrainer(
         problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average
     )
+
+
+def _stepwise_rule(
+    settings: ParserSettings, size: int, threads: int, total: int, start: Model | None
+) -> Rule:
+    """What follows the gradient of a likelihood step by step."""
+    l2, rate = settings.l2 or 0.0, settings.rate or 1.0
+    if settings.optimizer == "sgd":
+        return StochasticGradient(size, threads, rate, l2, total)
+    return AdaGrad(size, threads, rate, _decay(l2, start), total, _DELTA)
 
 
 def make_label_trainer(

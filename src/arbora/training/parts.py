@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from arbora.inference.automata import best_walks, tree_parts
 from arbora.inference.dual import Solver, decode_dual
 from arbora.inference.layout import Layout
+from arbora.inference.packed_second_order import PackedSecondOrder
 from arbora.parts import PackedParts
 from arbora.scoring import Gradient, PartScorer
 from arbora.training.rules import Rule
@@ -30,6 +31,8 @@ __all__ = [
     "PartTrainer",
     "Rival",
     "dual_rival",
+    "exact_rival",
+    "part_likelihood",
     "part_perceptron",
     "walk_rival",
 ]
@@ -128,6 +131,31 @@ def dual_rival(trees: TreeClass, root: Root, max_iterations: int, solver: Solver
         return tree_parts(parts, decode_dual(parts, trees, root, max_iterations, solver).heads)
 
     return rival
+
+
+def exact_rival(root: Root) -> Rival:
+    """The best projective tree."""
+
+    def rival(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+        return tree_parts(parts, PackedSecondOrder(parts, root).argmax()[0])
+
+    return rival
+
+
+def part_likelihood(root: Root, smallest: float) -> PartObjective:
+    """-log P(gold) over projective trees, without arcs and parts whose gradients are tiny."""
+
+    def objective(batch: Batch, parts: PackedParts) -> PartLoss:
+        sums = PackedSecondOrder(parts, root).sums()
+        arcs, tables = sums.marginals
+        copies = {kind: table.copy() for kind, table in tables.items()}
+        expected = parts.with_scores(arcs.copy(), copies)
+        d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=expected)
+        for values in (d_scores.arcs, *d_scores.tables.values()):
+            values[np.abs(values) < smallest] = 0.0
+        return PartLoss(sums.log_partition - gold, d_scores)
+
+    return objective
 
 
 def part_perceptron(rival: Rival) -> PartObjective:
