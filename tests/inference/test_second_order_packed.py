@@ -9,6 +9,7 @@ from arbora import NoTreeError, Parts, SecondOrderTrees, TooLargeError
 from arbora.inference import PackedSecondOrder, packed_second_order
 from arbora.parts import PackedParts
 from arbora.testing import count_trees, random_parts
+from tests.helpers import random_scores
 
 KINDS = ("consecutive_siblings", "grandparents", "grandsiblings")
 
@@ -44,19 +45,28 @@ def test_thirty_words_unpruned(kinds, root, scale, rng):
     assert np.abs(counted - marginals[0, 1:]).max() < 0.2
 
 
-def test_packed_sentences_are_those_one_by_one_on_any_number_of_threads(kinds, root, rng):
-    sentences = [random_parts(rng, n, kinds, forbidden=0.2) for n in (3, 5, 1, 4, 2, 5)] * 20
+def test_answers_do_not_depend_on_the_number_of_threads(kinds, root, rng):
+    """Sentences long enough that helper threads are woken: small calls stay on the caller's."""
+    n_words = np.tile([20, 7, 25, 1, 16], 40)
+    arcs = np.concatenate([random_scores(rng, n, 1.0, 0.8).ravel() for n in n_words])
     answers = []
-    for threads in (1, 2):
-        packed = PackedSecondOrder(PackedParts.joined(sentences, threads), root)
+    for threads in (1, 2, 3):
+        parts = PackedParts.over(arcs, n_words, kinds, threads)
+        scores = np.random.default_rng(4)
+        for table in parts.tables.values():
+            table[:] = scores.normal(size=len(table))
+        packed = PackedSecondOrder(parts, root)
         sums = packed.sums()
         through = packed.vjp(sums.marginals.arcs, dict(sums.marginals.tables))
         arrays = [sums.log_partition, sums.marginals.arcs, *sums.marginals.tables.values(),
                   through.arcs, *through.tables.values(), *packed.argmax(), *packed.kbest(3),
                   packed.sample(5, 1), packed.entropy(), packed.margins()]  # fmt: skip
         answers.append([array.tobytes() for array in arrays])
-        assert (packed.log_partition() == sums.log_partition).all()
-    assert answers[0] == answers[1]
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_packed_sentences_are_those_one_by_one(kinds, root, rng):
+    sentences = [random_parts(rng, n, kinds, forbidden=0.2) for n in (3, 5, 1, 4, 2, 5)] * 20
     batch = SecondOrderTrees.batch(sentences, root)
     drawn = batch.sample(4, seed=2)
     for i in (0, 1, 5, 119):
