@@ -1,0 +1,176 @@
+"""Parsers of higher order: the pruner inside, certificates, probabilities, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arbora import ArgumentError, Parser
+from arbora.data.whole import read_whole
+from arbora.features import Encoded
+from arbora.inference.automata import tree_parts
+from arbora.parsers import ParseOptions
+from arbora.parsers.decoding import BlockDecoder
+from arbora.parsers.model_file import from_bytes, to_bytes
+from arbora.parsers.output import parse_block
+from arbora.parts import Parts
+from arbora.testing import best_tree_slowly
+from tests.parsers.conftest import SMALL, sentences, trained
+from tests.toys import toy_sentences, without_heads
+
+ORDERS = ["sibling", "grandparent", "grandsibling"]
+
+
+def decoded(parser, some, **options):
+    how = ParseOptions(**options)
+    return parse_block(parser.decoder(how), read_whole(some), how)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_tree_is_the_best_under_the_scores(order, rng):
+    """Of short sentences, by looking at all trees."""
+    parser = trained(order=order, labels="none")
+    short = toy_sentences(rng, [1, 3, 4, 5, 5])
+    answer = decoded(parser, short)
+    encoded = Encoded(read_whole(short), parser.model.features)
+    decoder = BlockDecoder(parser.model, 1)
+    everything = np.arange(len(short))
+    parts = decoder._parts.parts(encoded, everything, decoder.distribution(encoded, everything))
+    first = 0
+    for i, sentence in enumerate(short):
+        n = len(sentence)
+        heads = answer.trees.heads[first : first + n]
+        side = slice(int(((parts.n_words[:i] + 1) ** 2).sum()), None)
+        arcs = parts.arcs[side][: (n + 1) ** 2].reshape(n + 1, n + 1)
+        lists = {kind: (parts.columns(kind, i), parts.piece(kind, i)) for kind in parts.kinds}
+        alone = Parts(arcs, **lists)
+        best, score = best_tree_slowly(alone, "nonprojective", parser.model.root)
+        assert alone.score(heads) == pytest.approx(score, abs=1e-6) or heads.tolist() == best
+        first += n
+    assert answer.trees.certified.all()
+
+
+def test_higher_orders_see_what_first_order_cannot(rng):
+    """A word has one modifier, or two: only siblings tell which."""
+    from arbora import Sentence
+
+    def sentence(length):
+        heads = [0] + [1] * (length - 1)
+        if length == 3:  # the third word moves to the second where there is no fourth
+            heads[2] = 2
+        forms = ["head", *["same"] * (length - 1)]
+        return Sentence.from_words(forms, ["A", *["B"] * (length - 1)], heads=heads,
+                                   labels=["x"] * length)  # fmt: skip
+
+    train = [sentence(int(n)) for n in rng.choice([3, 4], size=60)]
+    scores = {
+        order: Parser(order=order, labels="none", passes=6, seed=1).fit(train, train[:10])
+        .evaluate(train[:20]).uas
+        for order in ("first", "grandsibling")
+    }  # fmt: skip
+    assert scores["grandsibling"] >= scores["first"]
+    assert scores["grandsibling"] == 100.0
+
+
+def test_the_pruner_is_in_the_file(test_sentences):
+    parser = trained(order="sibling")
+    again = from_bytes(to_bytes(parser.model))
+    assert again.pruner is not None
+    assert np.array_equal(again.pruner.weights, parser.model.pruner.weights)
+    heads = [s.heads.tolist() for s in parser.parse(test_sentences)]
+    assert [s.heads.tolist() for s in Parser.from_model(again).parse(test_sentences)] == heads
+
+
+def test_the_card_has_the_figures_of_pruning():
+    figures = trained(order="sibling").model.card["pruning"]
+    assert 1.0 <= figures["arcs_per_word"] <= 12.0
+    assert 50.0 < figures["oracle_uas"] <= 100.0
+
+
+def test_gold_arcs_are_kept_in_training():
+    """However hard the pruner is told to prune."""
+    parser = Parser(**SMALL, order="sibling", prune_heads=1, prune_threshold=0.99)
+    parser.fit(sentences("train", 40), sentences("dev", 10))
+    assert parser.history.passes[-1].loss >= 0.0
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_certificates_are_written(order, test_sentences):
+    text = decoded(trained(order=order), test_sentences).to_bytes(False, True).decode()
+    assert text.count("# arbora.certified = ") == len(test_sentences)
+    assert text.count("# arbora.gap = ") == len(test_sentences)
+    first_order = decoded(trained(), test_sentences).to_bytes(False, True).decode()
+    assert first_order.count("# arbora.certified = yes") == len(test_sentences)
+
+
+def test_few_iterations_are_not_certified_but_give_trees(test_sentences):
+    parser = trained(order="grandsibling", max_iterations=1)
+    answer = decoded(parser, test_sentences)
+    assert (answer.trees.gaps[~answer.trees.certified] > 0.0).all()
+    assert len(answer.trees.heads) == sum(len(s) for s in test_sentences)
+
+
+def test_probabilities_of_dual_models_are_those_of_first_order(test_sentences):
+    parser = trained(order="sibling")
+    for sentence in parser.parse(test_sentences):
+        assert ((sentence.arc_probabilities >= 0) & (sentence.arc_probabilities <= 1)).all()
+        assert sentence.log_prob <= 0.0
+
+
+@pytest.mark.parametrize("decode", ["map", "mbr"])
+def test_exact_models_have_probabilities_of_their_own(test_sentences, decode):
+    parser = trained(order="grandsibling", trees="projective", inference="exact", labels="none")
+    block = read_whole(test_sentences)
+    how = ParseOptions(decode=decode, probabilities=True)
+    answer = parse_block(parser.decoder(how), block, how).trees
+    encoded, everything = Encoded(block, parser.model.features), np.arange(len(block))
+    decoder = parser.decoder(how)
+    first_order = decoder.distribution(encoded, everything)
+    parts = decoder._parts.parts(encoded, everything, first_order, parser.model.temperature)
+    expected = tree_parts(parts, answer.heads)[1] - decoder._parts.sums(parts).log_partition
+    assert answer.log_probs == pytest.approx(expected)
+    assert answer.certified.all()
+
+
+def test_decoding_classes(test_sentences):
+    parser = trained(order="sibling")
+    projective = list(parser.parse(test_sentences, trees="projective", probabilities=False))
+    from arbora.inference.tree_checks import in_class
+
+    for sentence in projective:
+        row = sentence.heads[None, :].astype(np.int64)
+        assert in_class(row, "projective", parser.model.root).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"kbest": 3}, "kbest needs a first-order model"),
+        ({"samples": 3}, "samples needs a first-order model"),
+        ({"decode": "mbr"}, "this one finds best trees"),
+    ],
+)
+def test_what_needs_sums_is_refused(test_sentences, options, reason):
+    with pytest.raises(ArgumentError, match=reason):
+        trained(order="sibling").parse(test_sentences, **options)
+
+
+def test_exact_models_find_projective_trees_only(test_sentences):
+    parser = trained(order="grandsibling", trees="projective", inference="exact", labels="none")
+    with pytest.raises(ArgumentError, match="projective"):
+        parser.parse(test_sentences, trees="nonprojective")
+
+
+def test_partial_annotation_is_completed(rng):
+    partial = [without_heads(s, rng, 0.5) for s in toy_sentences(rng, [5, 6, 7, 4] * 8)]
+    parser = Parser(**SMALL, order="sibling", labels="none").fit(partial)
+    assert len(list(parser.parse(toy_sentences(rng, [5, 9])))) == 2
+
+
+def test_going_on_keeps_the_pruner():
+    first = trained(order="sibling")
+    options = {k: v for k, v in SMALL.items() if k != "passes"} | {"order": "sibling", "passes": 1}
+    second = Parser(**options).fit(sentences("train", 30), sentences("dev", 10), start=first)
+    assert np.array_equal(second.model.pruner.weights, first.model.pruner.weights)
+    with pytest.raises(ArgumentError, match="order='sibling', which cannot become"):
+        Parser(**SMALL).fit(sentences("train", 30), start=first)
