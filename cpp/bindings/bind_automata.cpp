@@ -33,6 +33,18 @@ void best_walks(const PartBatch& parts, Floats arcs, Floats consecutive, Floats 
   arbora::batch_best_walks(parts, scores, answer, values.data(), threads);
 }
 
+void walk_sums(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
+               Floats grandparents, Floats grandsiblings, FloatAnswer d_arcs,
+               FloatAnswer d_consecutive, FloatAnswer d_siblings, FloatAnswer d_grandparents,
+               FloatAnswer d_grandsiblings, FloatAnswer values, int threads) {
+  const auto scores = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+  const auto answer =
+      part_values(parts, d_arcs, d_consecutive, d_siblings, d_grandparents, d_grandsiblings);
+  arbora::border::check_count(values.size(), parts.size(), "values");
+  nb::gil_scoped_release release;
+  arbora::batch_walk_sums(parts, scores, answer, values.data(), threads);
+}
+
 void tree_parts(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
                 Floats grandparents, Floats grandsiblings, FloatAnswer d_arcs,
                 FloatAnswer d_consecutive, FloatAnswer d_siblings, FloatAnswer d_grandparents,
@@ -56,6 +68,12 @@ void bind_automata(nb::module_& module) {
              "d_grandparents"_a.noconvert(), "d_grandsiblings"_a.noconvert(),
              "values"_a.noconvert(), "threads"_a,
              "Adds 1 to every part of the best walks of all heads; values are their scores.");
+  module.def("walk_sums", &walk_sums, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
+             "grandparents"_a, "grandsiblings"_a, "d_arcs"_a.noconvert(),
+             "d_consecutive"_a.noconvert(), "d_siblings"_a.noconvert(),
+             "d_grandparents"_a.noconvert(), "d_grandsiblings"_a.noconvert(),
+             "values"_a.noconvert(), "threads"_a,
+             "Adds the expected counts of parts over all walks; values are log sums.");
   module.def("tree_parts", &tree_parts, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
              "grandparents"_a, "grandsiblings"_a, "d_arcs"_a.noconvert(),
              "d_consecutive"_a.noconvert(), "d_siblings"_a.noconvert(),

@@ -12,13 +12,20 @@ from arbora._core import inference as kernels
 from arbora.parts import PackedParts
 from arbora.types import FloatArray, IntArray
 
-__all__ = ["best_walks", "tree_parts"]
+__all__ = ["best_walks", "tree_parts", "walk_sums"]
 
 
 def best_walks(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
     """How often the best walks of all heads have each part, and their total scores."""
     answer, values = parts.zeros(), np.empty(len(parts))
     kernels.best_walks(parts.index, *parts.arrays(), *answer.arrays(), values, parts.threads)
+    return answer, values
+
+
+def walk_sums(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+    """Expected parts when every head's walk is drawn by itself, and the log sums over walks."""
+    answer, values = parts.zeros(), np.empty(len(parts))
+    kernels.walk_sums(parts.index, *parts.arrays(), *answer.arrays(), values, parts.threads)
     return answer, values
 
 

@@ -148,10 +148,10 @@ class ParserSettings:
         if self.learner == "maxmargin":
             raise ArgumentError("maxmargin is a first-order learner: use mira for higher orders.")
         if self.learner == "loglinear":
-            if not exact or self.training_inference in ("automata", "dual"):
+            if self.training_inference == "dual":
                 raise ArgumentError(
-                    "loglinear sums over trees, which higher orders can with inference='exact' "
-                    "(projective trees) only: use mira or perceptron."
+                    "loglinear sums, over each head's modifiers (training_inference='automata') or "
+                    "over projective trees ('exact'); dual decomposition finds best trees only."
                 )
             if self.optimizer not in ("adagrad", "sgd"):
                 raise ArgumentError("higher orders are learnt by adagrad or sgd.")
@@ -201,6 +201,7 @@ def _learner_defaults(settings: ParserSettings) -> dict[str, Any]:
     }
     if settings.order != "first":
         exact = settings.inference == "exact"
+        common["decode"] = "mbr" if settings.learner == "loglinear" and exact else "map"
         common["inference"] = settings.inference or "dual"
         common["training_inference"] = "exact" if exact else "automata"
     if settings.learner == "maxmargin" or settings.optimizer == "eg":

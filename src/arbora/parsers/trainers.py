@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from arbora.inference.automata import walk_sums
 from arbora.parsers.model import Model
 from arbora.parsers.settings import ParserSettings
 from arbora.scoring import LabelScorer
@@ -25,6 +26,7 @@ from arbora.training.parts import (
     Rival,
     dual_rival,
     exact_rival,
+    exact_sums,
     part_likelihood,
     part_perceptron,
     walk_rival,
@@ -83,7 +85,8 @@ def make_part_trainer(
     rule: Rule = Additive(size, threads)
     objective: PartObjective
     if settings.learner == "loglinear":
-        objective = part_likelihood(root, _SMALLEST)
+        exact = settings.training_inference == "exact"
+        objective = part_likelihood(exact_sums(root) if exact else walk_sums, _SMALLEST)
         rule = _stepwise_rule(settings, size, threads, len(problem.treebank), start)
     else:
         rivals: dict[str | None, Rival] = {

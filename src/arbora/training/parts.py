@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.inference.automata import best_walks, tree_parts
+from arbora.inference.automata import best_walks, tree_parts, walk_sums
 from arbora.inference.dual import Solver, decode_dual
 from arbora.inference.layout import Layout
 from arbora.inference.packed_second_order import PackedSecondOrder
@@ -32,6 +32,7 @@ __all__ = [
     "Rival",
     "dual_rival",
     "exact_rival",
+    "exact_sums",
     "part_likelihood",
     "part_perceptron",
     "walk_rival",
@@ -142,18 +143,34 @@ def exact_rival(root: Root) -> Rival:
     return rival
 
 
-def part_likelihood(root: Root, smallest: float) -> PartObjective:
-    """-log P(gold) over projective trees, without arcs and parts whose gradients are tiny."""
+def exact_sums(root: Root) -> Rival:
+    """Expected parts over projective trees, and log Z."""
+
+    def sums(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+        log_partition, (arcs, tables) = PackedSecondOrder(parts, root).sums()
+        copies = {kind: table.copy() for kind, table in tables.items()}
+        return parts.with_scores(arcs.copy(), copies), log_partition
+
+    return sums
+
+
+def part_likelihood(sums: Rival, smallest: float) -> PartObjective:
+    """-log P(gold), without arcs and parts whose gradients are tiny.
+
+    With sums over the walks of each head (`walk_sums`) it is the likelihood of every head's
+    modifiers by themselves: a product over heads, which the gold tree's parts are part of.
+    """
 
     def objective(batch: Batch, parts: PackedParts) -> PartLoss:
-        sums = PackedSecondOrder(parts, root).sums()
-        arcs, tables = sums.marginals
-        copies = {kind: table.copy() for kind, table in tables.items()}
-        expected = parts.with_scores(arcs.copy(), copies)
+        expected, log_partition = sums(parts)
         d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=expected)
+        if sums is walk_sums:
+            arcs = batch.layout.arcs(batch.heads)
+            d_scores.arcs[arcs] -= 1.0
+            gold = gold + batch.layout.per_sentence(parts.arcs[arcs])
         for values in (d_scores.arcs, *d_scores.tables.values()):
             values[np.abs(values) < smallest] = 0.0
-        return PartLoss(sums.log_partition - gold, d_scores)
+        return PartLoss(log_partition - gold, d_scores)
 
     return objective
 

@@ -78,6 +78,12 @@ double score_of_walk(const StepTables& steps, Index head, Index choice, const do
 void batch_best_walks(const PartBatch& parts, const PartScores& scores,
                       const PartValues<double>& indicators, double* values, int threads);
 
+// For many sentences: the sums over all walks of every head instead of the best ones. values[i] is
+// the logarithm of the product over heads; expected counts of arcs and parts are added to
+// `expected`. Automata with states have no part in it.
+void batch_walk_sums(const PartBatch& parts, const PartScores& scores,
+                     const PartValues<double>& expected, double* values, int threads);
+
 // Adds `amount` to every part that the given trees have; values[i] is the tree's score, -inf if one
 // of its arcs is not kept.
 void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const std::int32_t* heads,
