@@ -1,4 +1,4 @@
-// Second-order decoding without Python: three solvers over the same two oracles.
+// Second-order decoding without Python: four solvers over the same two oracles.
 #include <random>
 #include <vector>
 
@@ -55,7 +55,7 @@ void test_solvers(PartKinds kinds, const TreeQuestion& question) {
                                        kForbidden, kForbidden, 0.0,        0.0};
   Interruption never([] { return false; });
   std::vector<Answers> answers;
-  for (const Solver solver : {Solver::exact, Solver::subgradient, Solver::ad3}) {
+  for (const Solver solver : {Solver::exact, Solver::subgradient, Solver::ad3, Solver::branch}) {
     answers.emplace_back(parts);
     batch_decode(parts, scores, {sides, states, numbers}, question, solver, answers.back().places(),
                  2, never);

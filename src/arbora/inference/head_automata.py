@@ -128,14 +128,17 @@ class HeadAutomata:
         return self.parts.n_words
 
     def argmax(
-        self, max_iterations: int = 5000, solver: Literal["subgradient", "ad3"] = "subgradient"
+        self,
+        max_iterations: int = 5000,
+        solver: Literal["subgradient", "ad3", "branch"] = "subgradient",
     ) -> Decoded:
         """The best tree found, its bound, and whether it is certified to be the best of all.
 
         "subgradient" is the method of D10; "ad3" (Martins et al. 2015) needs fewer iterations,
-        each of which takes longer.
+        each of which takes longer; "branch" is `exact_argmax` with a limit, and usually the quickest
+        way to a certificate.
         """
-        check_choice(solver, ("subgradient", "ad3"), "solver")
+        check_choice(solver, ("subgradient", "ad3", "branch"), "solver")
         return self._decode(max_iterations, solver)
 
     def exact_argmax(self, method: Literal["branch", "ilp"] = "branch") -> Decoded:
@@ -146,7 +149,7 @@ class HeadAutomata:
         solver, to its tolerance of 1e-6.
         """
         check_choice(method, ("branch", "ilp"), "method")
-        return self._decode(1000, "exact") if method == "branch" else self._by_program()
+        return self._decode(1, "exact") if method == "branch" else self._by_program()
 
     def score(self, heads: ArrayLike) -> float:
         """The score of a tree: arcs, parts, and automata; -inf if one of them forbids it."""
