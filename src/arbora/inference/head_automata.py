@@ -135,8 +135,8 @@ class HeadAutomata:
         """The best tree found, its bound, and whether it is certified to be the best of all.
 
         "subgradient" is the method of D10; "ad3" (Martins et al. 2015) needs fewer iterations,
-        each of which takes longer; "branch" is `exact_argmax` with a limit, and usually the quickest
-        way to a certificate.
+        each of which takes longer; "branch" is `exact_argmax` with a limit, and usually the
+        quickest way to a certificate.
         """
         check_choice(solver, ("subgradient", "ad3", "branch"), "solver")
         return self._decode(max_iterations, solver)
