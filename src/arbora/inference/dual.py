@@ -63,9 +63,9 @@ def decode_dual(
 ) -> DualAnswers:
     """The best trees by dual decomposition (Koo et al. 2010); Ctrl-C ends it promptly.
 
-    `solver="branch"` divides the trees where the subgradient leaves a gap, up to so many iterations
-    in all; "exact" does so until every tree is certified, whatever `max_iterations` says. Without `lazy`, all head
-    automata are run in every iteration; the answers are the same.
+    `solver="branch"` divides the trees where the subgradient leaves a gap, up to so many
+    iterations in all; "exact" does so until every tree is certified, without a limit. Without
+    `lazy`, all head automata are run in every iteration; the answers are the same.
     """
     _check_question(parts, trees, root)
     check_choice(solver, SOLVERS, "solver")
