@@ -60,7 +60,7 @@ void decode(const PartBatch& parts, Floats arcs, Floats consecutive, Floats sibl
   check_count(bounds.size(), parts.size(), "bounds");
   check_count(certified.size(), parts.size(), "certified");
   check_count(iterations.size(), parts.size(), "iterations");
-  if (solver < 0 || solver > 2) throw nb::index_error("no such solver");
+  if (solver < 0 || solver > 3) throw nb::index_error("no such solver");
   const arbora::AutomatonList automata{{sides.data(), sides.size()},
                                        {states.data(), states.size()},
                                        {numbers.data(), numbers.size()}};

@@ -45,7 +45,7 @@ class Ad3 {
         theta_(at(order_.size())),
         p_(theta_.size(), 0.5),
         degree_(theta_.size(), 0.0),
-        weights_(order_.arc_at.size(), kForbidden),
+        tree_search_(order_, question.trees, question.root),
         found_(at(order_.n_words)),
         y_(theta_.size()) {
     for (Index a = 0; a < order_.size(); ++a) theta_[at(a)] = arcs[order_.cell(a)];
@@ -90,7 +90,7 @@ class Ad3 {
     std::vector<Index> all(theta_.size());
     for (Index a = 0; a < order_.size(); ++a) all[at(a)] = a;
     factors_.emplace_back(std::move(all), [this](const double* scores, std::uint8_t* x) {
-      for (Index a = 0; a < order_.size(); ++a) weights_[at(order_.cell(a))] = scores[a];
+      for (Index a = 0; a < order_.size(); ++a) tree_search_.set_weight(a, scores[a]);
       find_tree();
       std::fill(x, x + order_.size(), std::uint8_t{0});
       for (Index m = 1; m <= order_.n_words; ++m) x[order_(found_[at(m - 1)], m)] = 1;
@@ -122,11 +122,7 @@ class Ad3 {
     });
   }
 
-  bool find_tree() {
-    workspace_.reset();
-    return best_tree({weights_.data(), order_.n_words}, question_.trees, question_.root,
-                     found_.data(), workspace_);
-  }
+  bool find_tree() { return tree_search_.best(found_.data(), workspace_); }
 
   // q: the factor's part of the arc scores, its multipliers, and the pull of the averages p.
   void solve_factor(Factor& factor, Polling& polling) {
@@ -185,7 +181,7 @@ class Ad3 {
   }
 
   bool round(const std::vector<double>& by) {
-    for (Index a = 0; a < order_.size(); ++a) weights_[at(order_.cell(a))] = by[at(a)];
+    for (Index a = 0; a < order_.size(); ++a) tree_search_.set_weight(a, by[at(a)]);
     if (!find_tree()) return false;
     keep_if_best();
     return true;
@@ -223,7 +219,8 @@ class Ad3 {
   ArcOrder order_;
   std::int32_t* heads_;
   Workspace& workspace_;
-  std::vector<double> theta_, p_, degree_, weights_;
+  std::vector<double> theta_, p_, degree_;
+  TreeSearch tree_search_;
   std::vector<std::int32_t> found_;
   std::vector<std::uint8_t> y_;
   std::vector<Factor> factors_;

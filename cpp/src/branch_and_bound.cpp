@@ -7,8 +7,13 @@
 namespace arbora {
 namespace {
 
-// Iterations for each half: bounds of halves need not be tight, dividing again is cheap.
+// Iterations for each bound: it need not be tight, dividing again is cheap.
 constexpr Index kIterations = 100;
+
+TreeQuestion limited(TreeQuestion question) {
+  question.max_iterations = std::min(question.max_iterations, kIterations);
+  return question;
+}
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -28,7 +33,8 @@ class Search {
  public:
   Search(const StepTables& steps, const double* arcs, const TreeQuestion& question,
          std::int32_t* heads, Workspace& workspace, Interruption& interruption)
-      : dual_(steps, arcs, question),
+      : dual_(steps, arcs, limited(question)),
+        limit_(question.max_iterations),
         heads_(heads),
         found_(at(steps.parts().n_words())),
         workspace_(workspace),
@@ -43,6 +49,10 @@ class Search {
     divide(queue_.top());
     queue_.pop();
     while (!queue_.empty() && !is_closed(queue_.top().bound, best_.score)) {
+      if (best_.iterations >= limit_) {
+        best_.bound = queue_.top().bound;
+        return best_;
+      }
       const Node node = queue_.top();
       queue_.pop();
       visit(node);
@@ -78,7 +88,8 @@ class Search {
 
   void visit(const Node& node) {
     interruption_.poll();
-    dual_.restart(node.multipliers, node.forbidden, best_.score, kIterations);
+    dual_.restart(node.multipliers, node.forbidden, best_.score,
+                  std::min(kIterations, limit_ - best_.iterations));
     const DualAnswer answer = dual_.solve(found_.data(), workspace_, interruption_);
     best_.iterations += answer.iterations;
     if (answer.iterations == 0) return;  // no tree is left here
@@ -153,6 +164,7 @@ class Search {
   }
 
   DualDecomposition dual_;
+  Index limit_;
   std::int32_t* heads_;
   std::vector<std::int32_t> found_;
   Workspace& workspace_;
@@ -164,9 +176,9 @@ class Search {
 
 }  // namespace
 
-DualAnswer best_tree_exactly(const StepTables& steps, const double* arcs,
-                             const TreeQuestion& question, std::int32_t* heads,
-                             Workspace& workspace, Interruption& interruption) {
+DualAnswer branch_and_bound(const StepTables& steps, const double* arcs,
+                            const TreeQuestion& question, std::int32_t* heads, Workspace& workspace,
+                            Interruption& interruption) {
   return Search(steps, arcs, question, heads, workspace, interruption).solve();
 }
 

@@ -1,5 +1,6 @@
 #include "arbora/inference/decode_parts.hpp"
 
+#include <limits>
 #include <stdexcept>
 
 #include "arbora/base/parallel.hpp"
@@ -44,8 +45,13 @@ DualAnswer decode(const StepTables& steps, const double* arcs, const TreeQuestio
   switch (solver) {
     case Solver::ad3:
       return solve_ad3(steps, arcs, question, heads, workspace, interruption);
-    case Solver::exact:
-      return best_tree_exactly(steps, arcs, question, heads, workspace, interruption);
+    case Solver::branch:
+      return branch_and_bound(steps, arcs, question, heads, workspace, interruption);
+    case Solver::exact: {
+      TreeQuestion endless = question;
+      endless.max_iterations = std::numeric_limits<Index>::max();
+      return branch_and_bound(steps, arcs, endless, heads, workspace, interruption);
+    }
     default:
       return DualDecomposition(steps, arcs, question).solve(heads, workspace, interruption);
   }

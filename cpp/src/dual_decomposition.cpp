@@ -9,6 +9,13 @@ namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
+// Puts something on a list once.
+void mark(Index item, std::vector<Index>& list, std::vector<std::uint8_t>& is_listed) {
+  if (is_listed[at(item)] != 0) return;
+  is_listed[at(item)] = 1;
+  list.push_back(item);
+}
+
 }  // namespace
 
 bool is_closed(double bound, double score) {
@@ -24,13 +31,14 @@ DualDecomposition::DualDecomposition(const StepTables& steps, const double* arcs
       question_(question),
       order_(steps.parts()),
       grand_(steps.grand()),
+      tree_search_(order_, question.trees, question.root),
+      walk_search_(steps),
       theta_(at(order_.size())),
       multipliers_{std::vector<double>(theta_.size(), 0.0),
                    std::vector<double>(theta_.size(), 0.0)},
       forbidden_(theta_.size(), 0),
       for_walks_(theta_.size()),
       for_links_(theta_.size() + 1, 0.0),
-      for_tree_(order_.arc_at.size(), kForbidden),
       heads_(at(order_.n_words), -1),
       found_(heads_.size()),
       tree_arcs_(heads_.size()),
@@ -39,15 +47,20 @@ DualDecomposition::DualDecomposition(const StepTables& steps, const double* arcs
       walks_(at(order_.n_words + 1)),
       own_(walks_.size()),
       uses_(theta_.size(), 0),
-      is_stale_(walks_.size(), 0) {
+      is_stale_(walks_.size(), 0),
+      is_moved_(walks_.size(), 0) {
   stale_.reserve(walks_.size());
-  moved_.reserve(heads_.size());
+  moved_.reserve(walks_.size());
   disputed_.reserve(theta_.size());
   for (Index a = 0; a < order_.size(); ++a) {
     theta_[at(a)] = arcs[order_.cell(a)];
     set_weights(a);
   }
-  for (Index h = 0; h <= order_.n_words; ++h) touch(h);
+  walk_search_.forget();
+  for (Index h = 0; h <= order_.n_words; ++h) {  // all heads are new, also those y leaves alone
+    mark(h, stale_, is_stale_);
+    mark(h, moved_, is_moved_);
+  }
 }
 
 DualAnswer DualDecomposition::solve(std::int32_t* heads, Workspace& workspace,
@@ -94,20 +107,19 @@ DualAnswer DualDecomposition::solve(std::int32_t* heads, Workspace& workspace,
 
 // y: the best tree under the tree side's weights.
 bool DualDecomposition::find_tree(Workspace& workspace) {
-  workspace.reset();
   const Index n = order_.n_words;
-  if (!best_tree({for_tree_.data(), n}, question_.trees, question_.root, found_.data(),
-                 workspace)) {
-    return false;
-  }
-  moved_.clear();
+  if (!tree_search_.best(found_.data(), workspace)) return false;
   for (Index m = 1; m <= n; ++m) {
     const std::int32_t head = found_[at(m - 1)];
     std::int32_t& known = heads_[at(m - 1)];
     if (head == known) continue;
-    moved_.push_back(m);
     const std::int32_t arc = order_(head, m);
-    if (known >= 0) y_[at(tree_arcs_[at(m - 1)])] = 0;
+    if (known >= 0) {
+      y_[at(tree_arcs_[at(m - 1)])] = 0;
+      mark(known, moved_, is_moved_);
+    }
+    mark(head, moved_, is_moved_);
+    if (grand_) mark(m, moved_, is_moved_);
     y_[at(arc)] = 1;
     tree_arcs_[at(m - 1)] = arc;
     known = head;
@@ -119,14 +131,14 @@ bool DualDecomposition::find_tree(Workspace& workspace) {
 // z: the best walks of the heads whose multipliers have changed; how many there were.
 Index DualDecomposition::run_automata(Polling& polling) {
   if (!question_.lazy) {
-    for (Index h = 0; h <= order_.n_words; ++h) touch(h);
+    walk_search_.forget();
+    for (Index h = 0; h <= order_.n_words; ++h) mark(h, stale_, is_stale_);
   }
   polling.after(static_cast<double>(order_.n_words * order_.n_words));
   for (const Index h : stale_) {
     const Index first = order_.first[at(h)];
     const double* links = grand_ ? for_links_.data() + parts_->first_link(h) : nullptr;
-    walks_[at(h)] =
-        best_walk(*steps_, h, for_walks_.data() + first, links, z_.data() + first, scratch_);
+    walks_[at(h)] = walk_search_.best(h, for_walks_.data() + first, links, z_.data() + first);
     const auto k = static_cast<double>(order_.first[at(h + 1)] - first);
     polling.after(static_cast<double>(steps_->choices(h)) * (k * k + 8.0));
     is_stale_[at(h)] = 0;
@@ -136,22 +148,23 @@ Index DualDecomposition::run_automata(Polling& polling) {
   return count;
 }
 
-// What y scores in full, from what it scores at each head: only the heads that lost or gained a
-// modifier, and with grandparents the words that changed theirs, are looked at again.
+// What y scores in full, from what it scores at each head. Only heads that lost or gained a
+// modifier are looked at again, and with grandparents the words that changed theirs.
 void DualDecomposition::score_tree() {
-  const auto score_head = [&](Index h) {
+  for (const Index h : moved_) {
     const Index first = order_.first[at(h)];
     const Index choice =
         grand_ && h > 0 ? order_.link[at(tree_arcs_[at(h - 1)])] - parts_->first_link(h) : 0;
     own_[at(h)] = score_of_walk(*steps_, h, choice, theta_.data() + first, y_.data() + first);
-  };
-  for (Index h = 0; h <= order_.n_words; ++h) score_head(h);
+    is_moved_[at(h)] = 0;
+  }
+  moved_.clear();
   score_ = std::accumulate(own_.begin(), own_.end(), 0.0);
 }
 
 double DualDecomposition::dual_value() const {
   double value = 0.0;
-  for (const std::int32_t arc : tree_arcs_) value += for_tree_[at(order_.cell(arc))];
+  for (const std::int32_t arc : tree_arcs_) value += tree_search_.weight(arc);
   for (const Walk& walk : walks_) value += walk.value;
   return value;
 }
@@ -193,7 +206,7 @@ void DualDecomposition::take_step(double size) {
     if (number < order_.size()) {
       multipliers_.u[at(number)] += z_[at(number)] != 0 ? size : -size;
       set_weights(number);
-      touch(order_.head[at(number)]);
+      mark(order_.head[at(number)], stale_, is_stale_);
       continue;
     }
     const Index h = number - order_.size();
@@ -203,7 +216,7 @@ void DualDecomposition::take_step(double size) {
     multipliers_.v[at(in_tree)] -= size;
     set_weights(chosen);
     set_weights(in_tree);
-    touch(h);
+    mark(h, stale_, is_stale_);
   }
 }
 
@@ -212,9 +225,14 @@ void DualDecomposition::set_weights(Index arc) {
   const double theta = theta_[at(arc)];
   const double u = multipliers_.u[at(arc)], v = multipliers_.v[at(arc)];
   const bool gone = forbidden_[at(arc)] != 0;
-  for_walks_[at(arc)] = gone ? kForbidden : (1.0 - kTreeShare) * theta - u;
+  const double for_walk = gone ? kForbidden : (1.0 - kTreeShare) * theta - u;
+  const Index h = order_.head[at(arc)];
+  if (for_walk != for_walks_[at(arc)]) {
+    walk_search_.change(h, order_.modifier[at(arc)] > h ? 1 : 0, for_walk - for_walks_[at(arc)]);
+    for_walks_[at(arc)] = for_walk;
+  }
   for_links_[at(order_.link[at(arc)])] = gone ? kForbidden : -v;
-  for_tree_[at(order_.cell(arc))] = gone ? kForbidden : kTreeShare * theta + u + v;
+  tree_search_.set_weight(arc, gone ? kForbidden : kTreeShare * theta + u + v);
 }
 
 void DualDecomposition::restart(const Multipliers& multipliers,
@@ -227,13 +245,8 @@ void DualDecomposition::restart(const Multipliers& multipliers,
   question_.max_iterations = max_iterations;
   std::fill(uses_.begin(), uses_.end(), 0);
   for (Index a = 0; a < order_.size(); ++a) set_weights(a);
-  for (Index h = 0; h <= order_.n_words; ++h) touch(h);
-}
-
-void DualDecomposition::touch(Index head) {
-  if (is_stale_[at(head)] != 0) return;
-  is_stale_[at(head)] = 1;
-  stale_.push_back(head);
+  walk_search_.forget();
+  for (Index h = 0; h <= order_.n_words; ++h) mark(h, stale_, is_stale_);
 }
 
 }  // namespace arbora

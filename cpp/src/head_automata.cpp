@@ -51,22 +51,6 @@ double best_side(const double* pairs, Index k, const double* arcs, double* best,
   return kForbidden;  // not reached
 }
 
-double best_of_side(const StepTables& steps, Index head, Index choice, int side, const double* arcs,
-                    double* best, std::int32_t* from) {
-  const double* pairs = steps.side(head, choice, side);
-  const Automaton* automaton = steps.automaton(head, side);
-  if (automaton != nullptr) {
-    const bool plain = !steps.grand() && !steps.parts().kinds().consecutive;
-    return automaton->best(plain ? nullptr : pairs, arcs, from);
-  }
-  return best_side(pairs, static_cast<Index>(steps.parts().modifiers(head, side).size()), arcs,
-                   best, from);
-}
-
-void trace(const std::int32_t* from, Index k, std::uint8_t* chosen) {
-  for (Index j = from[k]; j > 0; j = from[j - 1]) chosen[j - 1] = 1;
-}
-
 double score_of_side(const double* pairs, Index k, const double* arcs, const std::uint8_t* chosen) {
   double score = 0.0;
   Index previous = 0;
@@ -186,6 +170,18 @@ void StepTables::add(Index head, int side, Automaton automaton) {
   automata_[at(2 * head + side)] = std::move(automaton);
 }
 
+double best_of_side(const StepTables& steps, Index head, Index choice, int side, const double* arcs,
+                    double* best, std::int32_t* from) {
+  const double* pairs = steps.side(head, choice, side);
+  const Automaton* automaton = steps.automaton(head, side);
+  if (automaton != nullptr) {
+    const bool plain = !steps.grand() && !steps.parts().kinds().consecutive;
+    return automaton->best(plain ? nullptr : pairs, arcs, from);
+  }
+  return best_side(pairs, static_cast<Index>(steps.parts().modifiers(head, side).size()), arcs,
+                   best, from);
+}
+
 Walk best_walk(const StepTables& steps, Index head, const double* arcs, const double* links,
                std::uint8_t* chosen, WalkScratch& scratch) {
   const PartIndex& parts = steps.parts();
@@ -208,8 +204,8 @@ Walk best_walk(const StepTables& steps, Index head, const double* arcs, const do
   }
   std::fill(chosen, chosen + left + right, std::uint8_t{0});
   if (walk.choice < 0) return walk;
-  trace(scratch.kept.data(), left, chosen);
-  trace(scratch.kept.data() + left + 1, right, chosen + left);
+  mark_walk(scratch.kept.data(), left, chosen);
+  mark_walk(scratch.kept.data() + left + 1, right, chosen + left);
   return walk;
 }
 

@@ -55,6 +55,15 @@ double largest(const double* x, Index count) {
   return result;
 }
 
+// Forbids the sources that carry a label; both arrays are padded.
+ARBORA_MULTIVERSION
+void forbid_labelled(Index side, const double* labels, double label, double* score) {
+  for (Index u = 0; u < side; u += kPackWidth) {
+    const Pack apart = magnitude(load_pack(labels + u) - splat(label));
+    store_pack(score + u, where_below(apart, splat(0.5), splat(kForbidden), load_pack(score + u)));
+  }
+}
+
 // Whether every word's head chain ends at the root symbol, over exactly one root arc if asked.
 bool is_tree(const std::int32_t* heads, Index n, Root root, std::int32_t* seen) {
   std::fill(seen, seen + n + 1, 0);
@@ -71,25 +80,61 @@ bool is_tree(const std::int32_t* heads, Index n, Root root, std::int32_t* seen) 
   return root == Root::multi || root_arcs == 1;
 }
 
+// Column m of scores that are known by rows, gathered into `column`.
+class GatheredColumns {
+ public:
+  GatheredColumns(ArcScores scores, Workspace& workspace)
+      : scores_(scores), column_(padded(workspace, scores.side())) {
+    std::fill(column_ + side(), column_ + whole_steps<double>(side()), kForbidden);
+  }
+
+  Index side() const { return scores_.side(); }
+  double root_arc(Index m) const { return scores_(0, m); }
+  const double* column(Index m) const {
+    for (Index u = 0; u < side(); ++u) column_[u] = scores_(u, m);
+    return column_;
+  }
+
+ private:
+  ArcScores scores_;
+  double* column_;
+};
+
+class GivenColumns {
+ public:
+  explicit GivenColumns(ArcColumns columns) : columns_(columns) {}
+
+  Index side() const { return columns_.n_words + 1; }
+  double root_arc(Index m) const { return columns_.column(m)[0]; }
+  const double* column(Index m) const { return columns_.column(m); }
+
+ private:
+  ArcColumns columns_;
+};
+
+template <class Columns>
 class Contraction {
  public:
-  Contraction(ArcScores scores, Root root, Workspace& workspace)
-      : scores_(scores),
+  Contraction(const Columns& columns, Root root, Workspace& workspace)
+      : columns_(columns),
         workspace_(workspace),
-        side_(scores.side()),
+        side_(columns.side()),
         first_head_(root == Root::multi ? 0 : 1),
         nodes_(side_),
-        node_of_(array<Index>(workspace, side_)),
+        label_(padded(workspace, side_)),
+        labelled_(array<Index>(workspace, side_)),
         next_inside_(array<Index>(workspace, side_)),
         node_(array<Node>(workspace, 2 * side_)),
-        column_(padded(workspace, side_)),
-        column_target_(padded(workspace, side_)) {
+        target_(padded(workspace, side_)),
+        path_(array<Index>(workspace, 2 * side_)) {
     for (Index word = 0; word < side_; ++word) {
-      node_of_[word] = word;
+      label_[word] = static_cast<double>(word);
+      labelled_[word] = word;
       next_inside_[word] = kNone;
       node_[word] = Node{};
       node_[word].first_inside = node_[word].last_inside = word;
     }
+    std::fill(label_ + side_, label_ + whole_steps<double>(side_), -1.0);
     node_[0].mark = Mark::settled;
   }
 
@@ -120,7 +165,7 @@ class Contraction {
   // adjusted score of an arc from word u, and target[u] the word it goes to.
   struct Node {
     Arc in;
-    bool in_is_known = false;
+    bool in_is_known = false, opened = false;
     Mark mark = Mark::unseen;
     Index parent = kNone;
     Index first_inside = kNone, last_inside = kNone;  // its words, linked by next_inside_
@@ -130,18 +175,18 @@ class Contraction {
 
   // Grows a path of best arcs from word m until it reaches what is settled.
   bool settle(Index m) {
-    path_.clear();
-    Index here = node_of_[m];
+    length_ = 0;
+    Index here = node_of(m);
     while (node_[here].mark != Mark::settled) {
       if (node_[here].mark == Mark::unseen) {
         node_[here].mark = Mark::on_path;
-        path_.push_back(here);
+        path_[length_++] = here;
       }
       if (!choose_in(here)) return false;
-      const Index above = node_of_[node_[here].in.head];
+      const Index above = node_of(node_[here].in.head);
       here = node_[above].mark == Mark::on_path ? contract(above) : above;
     }
-    for (const Index node : path_) node_[node].mark = Mark::settled;
+    for (Index i = 0; i < length_; ++i) node_[path_[i]].mark = Mark::settled;
     return true;
   }
 
@@ -159,7 +204,7 @@ class Contraction {
     root_used_ = true;
     const bool contracted = node.score != nullptr;
     node.in = contracted ? Arc{0, static_cast<Index>(node.target[0]), node.score[0]}
-                         : Arc{0, id, scores_(0, id)};
+                         : Arc{0, id, columns_.root_arc(id)};
     return node.in.score != kForbidden;
   }
 
@@ -169,7 +214,8 @@ class Contraction {
     Index chosen = kNone;
     double nearest = kInfinity;
     for (Index u = first_head_; u < side_; ++u) {
-      if (node.score[u] != best) continue;
+      if (node.score[u] != best) [[likely]]
+        continue;
       const double distance = std::abs(static_cast<double>(u) - node.target[u]);
       if (distance < nearest) {
         nearest = distance;
@@ -184,11 +230,10 @@ class Contraction {
     const Index id = nodes_++;
     Node& merged = node_[id];
     merged = Node{};
-    const auto start = std::find(path_.begin(), path_.end(), from);
+    Index *const end = path_ + length_, *const start = std::find(path_, end, from);
     // A contracted member's arrays can be taken over; its own scores are not needed again.
-    auto base =
-        std::find_if(start, path_.end(), [&](Index x) { return node_[x].score != nullptr; });
-    if (base == path_.end()) {
+    Index* base = std::find_if(start, end, [&](Index x) { return node_[x].score != nullptr; });
+    if (base == end) {
       base = start;
       merged.score = padded(workspace_, side_);
       merged.target = padded(workspace_, side_);
@@ -201,15 +246,21 @@ class Contraction {
       const double replaced = node_[*base].in.score;
       for (Index u = 0; u < side_; ++u) merged.score[u] -= replaced;
     }
-    for (auto member = start; member != path_.end(); ++member) {
-      if (member != base) merge(merged, *member);
+    const double label = label_[node_[*base].first_inside];
+    labelled_[static_cast<Index>(label)] = id;
+    for (Index* member = start; member != end; ++member) {
+      if (member != base) {
+        merge(merged, *member);
+        for (Index u = node_[*member].first_inside; u != node_[*member].last_inside;) {
+          label_[u] = label;
+          u = next_inside_[u];
+        }
+        label_[node_[*member].last_inside] = label;
+      }
       adopt(id, *member);
     }
-    for (Index u = merged.first_inside; u != kNone; u = next_inside_[u]) {
-      node_of_[u] = id;
-      merged.score[u] = kForbidden;
-    }
-    path_.erase(start, path_.end());
+    forbid_labelled(side_, label_, label, merged.score);
+    length_ = start - path_;
     return id;
   }
 
@@ -218,12 +269,9 @@ class Contraction {
     const double* offered = node.score;
     const double* target = node.target;
     if (offered == nullptr) {  // a word: its arcs are a column of the scores
-      for (Index u = 0; u < side_; ++u) column_[u] = scores_(u, member);
-      std::fill(column_ + side_, column_ + whole_steps<double>(side_), kForbidden);
-      std::fill(column_target_, column_target_ + whole_steps<double>(side_),
-                static_cast<double>(member));
-      offered = column_;
-      target = column_target_;
+      offered = columns_.column(member);
+      std::fill(target_, target_ + whole_steps<double>(side_), static_cast<double>(member));
+      target = target_;
     }
     keep_better(side_, offered, target, node.in.score, merged.score, merged.target);
   }
@@ -239,23 +287,33 @@ class Contraction {
     merged.last_inside = node_[member].last_inside;
   }
 
-  // The arc into a contracted node replaces the arc of each of its members on the way down.
+  // The arc into a contracted node replaces the arc of each of its members on the way down. Members
+  // that were reached from above have been followed to the end.
   void open_nodes() {
     for (Index id = nodes_ - 1; id >= side_; --id) {
+      if (node_[id].opened) continue;
       const Arc in = node_[id].in;
-      for (Index x = in.modifier; x != id; x = node_[x].parent) node_[x].in = in;
+      for (Index x = in.modifier; x != id; x = node_[x].parent) {
+        node_[x].in = in;
+        node_[x].opened = true;
+      }
     }
   }
 
-  ArcScores scores_;
+  // The words of a node carry one label, and the label knows its node; so a node can take over the
+  // words of its largest member without touching them.
+  Index node_of(Index word) const { return labelled_[static_cast<Index>(label_[word])]; }
+
+  const Columns& columns_;
   Workspace& workspace_;
   Index side_, first_head_, nodes_;
-  Index* node_of_;
+  double* label_;
+  Index* labelled_;
   Index* next_inside_;
   Node* node_;
-  double* column_;
-  double* column_target_;
-  std::vector<Index> path_;
+  double* target_;
+  Index* path_;
+  Index length_ = 0;
   bool root_used_ = false;
 };
 
@@ -271,10 +329,11 @@ bool solve(ArcScores scores, Root root, std::int32_t* heads, Workspace& workspac
   }
   if (is_tree(heads, n, root, seen)) return true;
   // A best tree that happens to have one root is the best of the trees with one root.
-  if (!Contraction(scores, Root::multi, workspace).solve(best, head, heads)) return false;
+  const GatheredColumns columns(scores, workspace);
+  if (!Contraction(columns, Root::multi, workspace).solve(best, head, heads)) return false;
   if (root == Root::multi || std::count(heads, heads + n, 0) == 1) return true;
   best_heads(scores, 1, best, head);
-  return Contraction(scores, Root::single, workspace).solve(best, head, heads);
+  return Contraction(columns, Root::single, workspace).solve(best, head, heads);
 }
 
 }  // namespace
@@ -286,6 +345,12 @@ bool best_spanning_tree(ArcScores scores, Root root, std::int32_t* heads, Worksp
     return scores.allows(0, 1);
   }
   return solve(scores, root, heads, workspace);
+}
+
+bool best_spanning_tree_from(ArcColumns columns, Root root, const double* best, const double* head,
+                             std::int32_t* heads, Workspace& workspace) {
+  const GivenColumns given(columns);
+  return Contraction(given, root, workspace).solve(best, head, heads);
 }
 
 double score_of(ArcScores scores, const std::int32_t* heads) {

@@ -198,6 +198,7 @@ void test_damaged_text() {
 int main() {
   test_damaged_text();
   test_learning();
+  test_decoding();
   test_climbing();
   test_hypergraphs();
   test_exponential();

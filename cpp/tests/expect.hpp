@@ -20,4 +20,5 @@ inline bool near(double a, double b, double tolerance) {
 
 void test_climbing();     // climbing_tests.cpp
 void test_hypergraphs();  // hypergraph_tests.cpp
+void test_decoding();     // decoding_tests.cpp
 void test_learning();     // learning_tests.cpp

@@ -15,7 +15,7 @@ MODELS = {
     "grandparents": ("grandparents",),
     "g+s": ("consecutive_siblings", "grandparents", "grandsiblings"),
 }
-SOLVERS = ("subgradient", "ad3", "exact")
+SOLVERS = ("subgradient", "ad3", "branch", "exact")
 
 
 def check_answers(some, trees, root, solver, iterations):
@@ -78,7 +78,7 @@ def test_more_iterations_never_make_the_answer_worse():
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("solver", ["subgradient", "exact"])
+@pytest.mark.parametrize("solver", ["subgradient", "branch"])
 def test_lazy_automata_change_nothing(model, solver):
     some = RandomInstances(np.random.default_rng(6), 40, 5, MODELS[model], forbidden=0.2)
     packed = some.packed()
@@ -106,7 +106,7 @@ def random_sentence(rng, n_words, kinds):
     return packed
 
 
-@pytest.mark.parametrize("solver", ["subgradient", "ad3"])
+@pytest.mark.parametrize("solver", ["subgradient", "ad3", "branch"])
 @pytest.mark.parametrize("model", ["siblings", "grandparents"])
 def test_random_scores_end_at_the_limit_with_a_gap(model, solver):
     """The paper's hard case (D10, Table 2, last column), at six times its length."""

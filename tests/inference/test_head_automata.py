@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import arbora
-from arbora import Automaton, Decoded, HeadAutomata, Parts
+from arbora import Automaton, Decoded, HeadAutomata, Parts, ProjectiveTrees, SecondOrderTrees
+from arbora.parts import PackedParts
 from arbora.testing import best_tree_slowly, enumerate_trees, random_parts
 
 MODELS = [
@@ -46,6 +47,52 @@ def test_answers(kinds, solver, trees, root):
         assert exact.gap == 0.0
         assert exact.score == pytest.approx(best)
         assert model.exact is False
+
+
+@pytest.mark.parametrize("kinds", MODELS[1:], ids=len)
+def test_the_solvers_agree_with_an_integer_program(kinds, root):
+    """T10: at lengths where not all trees can be looked at."""
+    rng = np.random.default_rng(12)
+    for n_words in (7, 8):
+        parts = pruned_parts(rng, n_words, kinds, heads=4)
+        model = HeadAutomata(parts, root=root)
+        program, branch = model.exact_argmax("ilp"), model.exact_argmax()
+        assert program.certified
+        assert program.score == pytest.approx(branch.score, abs=1e-6)
+        for solver in ("subgradient", "ad3"):
+            tree = model.argmax(2000, solver)
+            assert tree.bound >= program.score - 1e-6
+            assert not tree.certified or tree.score == pytest.approx(program.score, abs=1e-6)
+
+
+@pytest.mark.parametrize("kinds", MODELS[1:], ids=len)
+def test_projective_decoding_agrees_with_the_exact_chart(kinds, root):
+    """T11: the projective variant at 30 words."""
+    rng = np.random.default_rng(13)
+    parts = pruned_parts(rng, 30, kinds, heads=4)
+    best = SecondOrderTrees(parts, root).argmax()
+    model = HeadAutomata(parts, "projective", root)
+    assert model.exact_argmax().score == pytest.approx(best.score, abs=1e-6)
+    for solver in ("subgradient", "ad3"):
+        tree = model.argmax(1000, solver)
+        assert tree.bound >= best.score - 1e-6
+        assert tree.score <= best.score + 1e-6
+        assert not tree.certified or tree.score == pytest.approx(best.score, abs=1e-6)
+
+
+def pruned_parts(rng, n_words, kinds, heads):
+    """Every word has so many possible heads, one of them of a projective tree that scores well."""
+    side = n_words + 1
+    tree = ProjectiveTrees(rng.normal(size=(side, side))).argmax().heads
+    arcs = rng.normal(size=(side, side))
+    arcs[tree, np.arange(1, side)] += 3.0
+    np.fill_diagonal(arcs, -np.inf)
+    arcs[arcs < np.sort(arcs, axis=0)[-heads]] = -np.inf
+    arcs[tree, np.arange(1, side)] = np.maximum(arcs[tree, np.arange(1, side)], 0.0)
+    packed = PackedParts.over(arcs.reshape(-1), np.array([n_words]), kinds)
+    lists = {kind: packed.columns(kind, 0) for kind in kinds}
+    rows = {kind: (columns, rng.normal(size=len(columns))) for kind, columns in lists.items()}
+    return Parts(arcs, **rows)
 
 
 def random_automaton(rng, n_words, states):
@@ -186,6 +233,8 @@ def test_bad_automata_are_refused_in_a_sentence():
             HeadAutomata(parts, automata={key: one})
     with pytest.raises(arbora.ShapeError, match="4 words"):
         HeadAutomata(parts, automata={(1, 0): Automaton([0.0], np.zeros((3, 1, 1)), [0.0])})
+    with pytest.raises(arbora.ArgumentError, match="branch"):
+        HeadAutomata(parts, automata={(1, 0): one}).exact_argmax("ilp")
     with pytest.raises(arbora.ArgumentError, match="history"):
         HeadAutomata(parts, automata={(1, 0): one}).history()
     with pytest.raises(arbora.ShapeError, match="transitions"):

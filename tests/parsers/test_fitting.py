@@ -49,7 +49,7 @@ class Watcher:
         self.stop_after, self.records, self.seen, self.begun = stop_after, [], 0, None
 
     def begin(self, total, passes):
-        self.begun = (total, passes)
+        self.begun, self.seen = (total, passes), 0  # a pruner is learnt before
 
     def tick(self, count):
         self.seen += count

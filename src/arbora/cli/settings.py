@@ -118,8 +118,10 @@ OPTIONS = [
     ),
     Option("max_iterations", int, TREES, "Of dual decomposition, per sentence. By default 5000."),
     Option(
-        "solver", Literal["subgradient", "ad3"], TREES,
-        "Of dual decomposition: subgradient (the default) or ad3.", "NAME",
+        "solver", Literal["subgradient", "ad3", "branch"], TREES,
+        "Of dual decomposition: subgradient, ad3, or branch (the default), which divides the trees "
+        "of sentences that do not converge soon.",
+        "NAME",
     ),
     Option(
         "prune_threshold", float, TREES,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ __all__ = [
     "dual_history",
 ]  # fmt: skip
 
-Solver = Literal["subgradient", "ad3", "exact"]
-SOLVERS: tuple[Solver, ...] = ("subgradient", "ad3", "exact")  # a place is a number in the core
+Solver = Literal["subgradient", "ad3", "branch", "exact"]
+SOLVERS: tuple[Solver, ...] = get_args(Solver)  # a solver's place here is its number in the core
 
 
 class DualAnswers(NamedTuple):
@@ -63,8 +63,9 @@ def decode_dual(
 ) -> DualAnswers:
     """The best trees by dual decomposition (Koo et al. 2010); Ctrl-C ends it promptly.
 
-    `solver="exact"` divides and bounds until every tree is certified. Without `lazy`, all head
-    automata are run in every iteration; the answers are the same.
+    `solver="branch"` divides the trees where the subgradient leaves a gap, up to so many
+    iterations in all; "exact" does so until every tree is certified, without a limit. Without
+    `lazy`, all head automata are run in every iteration; the answers are the same.
     """
     _check_question(parts, trees, root)
     check_choice(solver, SOLVERS, "solver")

@@ -25,6 +25,7 @@ from arbora.inference.dual import (
     decode_dual,
     dual_history,
 )
+from arbora.inference.integer_program import solve_program
 from arbora.inference.packed import pack
 from arbora.parts import Parts
 from arbora.types import Decoded, FloatArray, Root, TreeClass
@@ -127,24 +128,28 @@ class HeadAutomata:
         return self.parts.n_words
 
     def argmax(
-        self, max_iterations: int = 5000, solver: Literal["subgradient", "ad3"] = "subgradient"
+        self,
+        max_iterations: int = 5000,
+        solver: Literal["subgradient", "ad3", "branch"] = "subgradient",
     ) -> Decoded:
         """The best tree found, its bound, and whether it is certified to be the best of all.
 
         "subgradient" is the method of D10; "ad3" (Martins et al. 2015) needs fewer iterations,
-        each of which takes longer.
+        each of which takes longer; "branch" is `exact_argmax` with a limit, and usually the
+        quickest way to a certificate.
         """
-        check_choice(solver, ("subgradient", "ad3"), "solver")
+        check_choice(solver, ("subgradient", "ad3", "branch"), "solver")
         return self._decode(max_iterations, solver)
 
-    def exact_argmax(self, method: Literal["branch"] = "branch") -> Decoded:
+    def exact_argmax(self, method: Literal["branch", "ilp"] = "branch") -> Decoded:
         """The best tree, certified, however long it takes.
 
         "branch" divides the trees by the least certain arc and bounds either half by dual
-        decomposition, until no bound exceeds the best tree found.
+        decomposition, until no bound exceeds the best tree found; "ilp" asks an integer-program
+        solver, to its tolerance of 1e-6.
         """
-        check_choice(method, tuple(_EXACT), "method")
-        return self._decode(1000, _EXACT[method])
+        check_choice(method, ("branch", "ilp"), "method")
+        return self._decode(1, "exact") if method == "branch" else self._by_program()
 
     def score(self, heads: ArrayLike) -> float:
         """The score of a tree: arcs, parts, and automata; -inf if one of them forbids it."""
@@ -161,6 +166,15 @@ class HeadAutomata:
             raise ArgumentError("history does not follow automata with states: leave them out")
         return dual_history(self.parts.packed(), 0, self.trees, self.root, max_iterations)
 
+    def _by_program(self) -> Decoded:
+        if self.automata:
+            raise ArgumentError(
+                'an integer program knows no automata with states: use method="branch"'
+            )
+        found = solve_program(self.parts, self.trees, self.root)
+        bound = found.score if found.certified else max(found.value, found.score)
+        return Decoded(found.heads, found.score, bound, found.certified, iterations=1)
+
     def __repr__(self) -> str:
         return f"HeadAutomata({self.parts!r}, trees={self.trees!r}, root={self.root!r})"
 
@@ -174,10 +188,6 @@ class HeadAutomata:
             raise NoTreeError("there is no tree: the automata forbid every one.")
         certified, iterations = bool(answers.certified[0]), int(answers.iterations[0])
         return Decoded(answers.heads, score, bound, certified, iterations)
-
-
-# How exact_argmax can be answered, and by which solver.
-_EXACT: dict[str, Solver] = {"branch": "exact"}
 
 
 def _scores(values: ArrayLike, what: str) -> FloatArray:

@@ -23,7 +23,7 @@ ClusterOf = Literal["edge", "token"]
 Order = Literal["first", "sibling", "grandparent", "grandsibling"]
 Inference = Literal["exact", "dual"]
 TrainingInference = Literal["automata", "dual", "exact"]
-Solver = Literal["subgradient", "ad3"]
+Solver = Literal["subgradient", "ad3", "branch"]
 
 # The parts that each order scores besides arcs.
 PARTS_OF_ORDER: dict[Order, tuple[PartKind, ...]] = {
@@ -50,7 +50,7 @@ class ParserSettings:
     inference: Inference | None = None
     training_inference: TrainingInference | None = None
     max_iterations: int = 5000
-    solver: Solver = "subgradient"
+    solver: Solver = "branch"
     prune_threshold: float = 1e-4
     prune_heads: int = 10
     features: TemplateSet = "rich"

@@ -14,6 +14,20 @@ namespace arbora {
 // false if there is no tree. heads[m - 1] is the head of word m.
 bool best_spanning_tree(ArcScores scores, Root root, std::int32_t* heads, Workspace& workspace);
 
+// Arc scores with those into a word together, [modifier, head], each column padded with kForbidden
+// to a stride of whole packs.
+struct ArcColumns {
+  const double* first;
+  Index n_words, stride;
+
+  const double* column(Index modifier) const { return first + modifier * stride; }
+};
+
+// The same search, or its second half: `best` and `head` are each word's best score and head, among
+// words only for Root::single, with room for whole packs.
+bool best_spanning_tree_from(ArcColumns columns, Root root, const double* best, const double* head,
+                             std::int32_t* heads, Workspace& workspace);
+
 // The best projective tree in O(n^3) (Eisner 1996); of equally good splits, the leftmost.
 bool best_projective_tree(ArcScores scores, Root root, std::int32_t* heads, Workspace& workspace);
 

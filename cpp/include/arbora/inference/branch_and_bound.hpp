@@ -8,10 +8,12 @@ namespace arbora {
 
 // The arc to divide by is the one on which the trees y were least certain: the share of iterations
 // that had it is nearest to one half. Halves start from their whole's multipliers, those with the
-// highest bound first. The question's limit is that of the first bound; without any tree, or if
-// automata refuse every one, the score is -inf.
-DualAnswer best_tree_exactly(const StepTables& steps, const double* arcs,
-                             const TreeQuestion& question, std::int32_t* heads,
-                             Workspace& workspace, Interruption& interruption);
+// highest bound first. Few iterations are spent on any bound: dividing is the quicker way to close
+// a gap that is there to stay. The question's limit is on all iterations together; when it is
+// reached, the best tree found and the bound of what is left are the answer. Without any tree, or
+// if automata refuse every one, the score is -inf.
+DualAnswer branch_and_bound(const StepTables& steps, const double* arcs,
+                            const TreeQuestion& question, std::int32_t* heads, Workspace& workspace,
+                            Interruption& interruption);
 
 }  // namespace arbora

@@ -7,7 +7,8 @@
 
 namespace arbora {
 
-enum class Solver : int { subgradient = 0, ad3 = 1, exact = 2 };
+// `branch` is `exact` that stops at the question's limit of iterations, which `exact` ignores.
+enum class Solver : int { subgradient = 0, ad3 = 1, branch = 2, exact = 3 };
 
 // Automata with states for some sides of heads, as flat arrays: 2 head + side, the number of
 // states, and the numbers of each as class Automaton wants them. They belong to the first sentence.

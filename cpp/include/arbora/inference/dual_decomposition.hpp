@@ -12,8 +12,9 @@
 
 #include "arbora/base/interruption.hpp"
 #include "arbora/inference/arc_order.hpp"
-#include "arbora/inference/best_tree.hpp"
 #include "arbora/inference/head_automata.hpp"
+#include "arbora/inference/tree_search.hpp"
+#include "arbora/inference/walk_search.hpp"
 
 namespace arbora {
 
@@ -76,13 +77,14 @@ class DualDecomposition {
   double first_step_size(double dual) const;
   void take_step(double size);
   void set_weights(Index arc);
-  void touch(Index head);
 
   const StepTables* steps_;
   const PartIndex* parts_;
   TreeQuestion question_;
   ArcOrder order_;
   bool grand_;
+  TreeSearch tree_search_;
+  WalkSearch walk_search_;
 
   std::vector<double> theta_;  // scores of arcs
   Multipliers multipliers_;
@@ -90,7 +92,6 @@ class DualDecomposition {
   double floor_ = kForbidden;
   bool warm_ = false;
   std::vector<double> for_walks_, for_links_;  // what the automata see, by arc and by link
-  std::vector<double> for_tree_;               // what the tree search sees, (n+1) x (n+1)
 
   std::vector<std::int32_t> heads_, found_, tree_arcs_;  // y, by word
   std::vector<std::uint8_t> y_, z_;                      // by arc
@@ -100,9 +101,9 @@ class DualDecomposition {
 
   std::vector<std::int32_t> uses_;
 
-  std::vector<Index> stale_, disputed_, moved_;  // heads to run; arcs; words whose head changed
-  std::vector<std::uint8_t> is_stale_;
-  WalkScratch scratch_;
+  std::vector<Index> stale_, moved_;  // heads to run, heads to score
+  std::vector<Index> disputed_;       // arcs, and beyond them words
+  std::vector<std::uint8_t> is_stale_, is_moved_;
 };
 
 }  // namespace arbora

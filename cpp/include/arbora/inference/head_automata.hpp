@@ -69,6 +69,15 @@ struct WalkScratch {
 Walk best_walk(const StepTables& steps, Index head, const double* arcs, const double* links,
                std::uint8_t* chosen, WalkScratch& scratch);
 
+// Its two halves: the best way through one side under one choice of a link, with room for k + 1
+// numbers in `best`, where from[j] is the step before modifier j and from[k] that before END; and
+// the modifiers on that way.
+double best_of_side(const StepTables& steps, Index head, Index choice, int side, const double* arcs,
+                    double* best, std::int32_t* from);
+inline void mark_walk(const std::int32_t* from, Index k, std::uint8_t* chosen) {
+  for (Index j = from[k]; j > 0; j = from[j - 1]) chosen[j - 1] = 1;
+}
+
 // The score of the walk over the given modifiers.
 double score_of_walk(const StepTables& steps, Index head, Index choice, const double* arcs,
                      const std::uint8_t* chosen);

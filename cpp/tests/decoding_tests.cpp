@@ -1,0 +1,115 @@
+// Second-order decoding without Python: four solvers over the same two oracles.
+#include <random>
+#include <vector>
+
+#include "arbora/inference/decode_parts.hpp"
+#include "expect.hpp"
+
+namespace {
+
+using namespace arbora;
+
+std::vector<double> random_numbers(Index count, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  std::vector<double> numbers(static_cast<std::size_t>(count));
+  for (double& number : numbers) number = normal(random);
+  return numbers;
+}
+
+struct Answers {
+  std::vector<std::int32_t> heads;
+  std::vector<double> scores, bounds;
+  std::vector<std::uint8_t> certified;
+  std::vector<std::int64_t> iterations;
+
+  explicit Answers(const PartBatch& parts)
+      : heads(static_cast<std::size_t>(parts.place(parts.size()).words)),
+        scores(static_cast<std::size_t>(parts.size())),
+        bounds(scores),
+        certified(scores.size()),
+        iterations(scores.size()) {}
+
+  DualAnswers places() {
+    return {heads.data(), scores.data(), bounds.data(), certified.data(), iterations.data()};
+  }
+};
+
+void test_solvers(PartKinds kinds, const TreeQuestion& question) {
+  std::mt19937_64 random(7);
+  const std::vector<std::int64_t> n_words = {1, 2, 5, 9, 6};
+  Index cells = 0;
+  for (const std::int64_t n : n_words) cells += (n + 1) * (n + 1);
+  const std::vector<double> arcs = random_numbers(cells, random);
+  const std::vector<std::uint8_t> kept(arcs.size(), 1);
+  const PartBatch parts(kept.data(), n_words, kinds, 2);
+  const PartBatch::Place& all = parts.place(parts.size());
+  const std::vector<double> consecutive = random_numbers(all.consecutive, random);
+  const std::vector<double> grandparents = random_numbers(all.grandparents, random);
+  const std::vector<double> grandsiblings = random_numbers(all.grandsiblings, random);
+  const PartScores scores{arcs.data(), kinds.consecutive ? consecutive.data() : nullptr, nullptr,
+                          kinds.grandparents ? grandparents.data() : nullptr,
+                          kinds.grandsiblings ? grandsiblings.data() : nullptr};
+  // An automaton for the first sentence: its only word, at most once, from the right of the root.
+  const std::vector<std::int64_t> sides = {1}, states = {2};
+  const std::vector<double> numbers = {0.0,        kForbidden, kForbidden, 1.0,
+                                       kForbidden, kForbidden, 0.0,        0.0};
+  Interruption never([] { return false; });
+  std::vector<Answers> answers;
+  for (const Solver solver : {Solver::exact, Solver::subgradient, Solver::ad3, Solver::branch}) {
+    answers.emplace_back(parts);
+    batch_decode(parts, scores, {sides, states, numbers}, question, solver, answers.back().places(),
+                 2, never);
+  }
+  for (std::size_t i = 0; i < n_words.size(); ++i) {
+    const double best = answers[0].scores[i];
+    EXPECT(answers[0].certified[i] == 1);
+    for (const Answers& one : answers) {
+      EXPECT(one.scores[i] <= best + 1e-6);
+      EXPECT(one.bounds[i] >= best - 1e-6);
+      EXPECT(one.certified[i] == 0 || near(one.scores[i], best, 1e-6));
+    }
+    if (i == 0) continue;  // the automaton's score is not the parts'
+    const PartBatch::Place& place = parts.place(static_cast<Index>(i));
+    EXPECT(near(best,
+                score_of_tree(parts[static_cast<Index>(i)], scores.of(place),
+                              answers[0].heads.data() + place.words),
+                1e-9));
+  }
+}
+
+void test_interruption() {
+  const std::vector<double> arcs(41 * 41, 0.0);
+  const std::vector<std::uint8_t> kept(arcs.size(), 1);
+  const std::vector<std::int64_t> n_words = {40};
+  const PartBatch parts(kept.data(), n_words, {true, false, true, false}, 1);
+  std::mt19937_64 random(8);
+  const std::vector<double> consecutive = random_numbers(parts.place(1).consecutive, random);
+  const std::vector<double> grandparents = random_numbers(parts.place(1).grandparents, random);
+  const PartScores scores{arcs.data(), consecutive.data(), nullptr, grandparents.data(), nullptr};
+  Answers answers(parts);
+  Interruption now([] { return true; });
+  bool thrown = false;
+  try {
+    batch_decode(parts, scores, {}, {Trees::nonprojective, Root::single, 1'000'000'000},
+                 Solver::subgradient, answers.places(), 1, now);
+  } catch (const Interrupted&) {
+    thrown = true;
+  }
+  EXPECT(thrown);
+}
+
+}  // namespace
+
+void test_decoding() {
+  for (const Trees trees : {Trees::nonprojective, Trees::projective}) {
+    for (const Root root : {Root::single, Root::multi}) {
+      for (const bool lazy : {true, false}) {
+        const TreeQuestion question{trees, root, 200, lazy};
+        test_solvers({true, false, false, false}, question);
+        test_solvers({false, false, true, false}, question);
+        test_solvers({true, false, true, true}, question);
+      }
+    }
+  }
+  test_interruption();
+}
