@@ -34,7 +34,7 @@ STRONGLY_NONPROJECTIVE = ("ud_dutch_lassysmall", "ud_gothic_proiel", "ud_latin_p
 
 
 def goals(experiments: Experiments, seeds: int) -> None:
-    """The default features on four treebanks, mean over seeds."""
+    """The default features on four treebanks; means over seeds but for the largest."""
     print("\n## Rich features\n")
     print("| treebank | learner | seeds | dev UAS | test UAS | test LAS |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
@@ -42,12 +42,13 @@ def goals(experiments: Experiments, seeds: int) -> None:
         "conllx_danish_ddt", "conllx_spanish_cast3lb", "conll07_basque", "ud_english_ewt",
     ):  # fmt: skip
         for learner in ("loglinear", "mira"):
+            count = 1 if treebank == "ud_english_ewt" else seeds
             runs = [
-                experiments.run(treebank, learner=learner, seed=seed)[""] for seed in range(seeds)
+                experiments.run(treebank, learner=learner, seed=seed)[""] for seed in range(count)
             ]
             dev = np.mean([run.dev_uas for run in runs])
             uas, las = np.mean([run.uas for run in runs]), np.mean([run.las for run in runs])
-            print(f"| {treebank} | {learner} | {seeds} | {dev:.2f} | {uas:.2f} | {las:.2f} |")
+            print(f"| {treebank} | {learner} | {count} | {dev:.2f} | {uas:.2f} | {las:.2f} |")
 
 
 def spanish(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001

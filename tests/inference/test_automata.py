@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from arbora.inference.automata import best_walks, tree_parts
+from arbora.inference.automata import best_walks, tree_parts, walk_sums
 from arbora.parts import PackedParts
 from arbora.testing import enumerate_trees, random_parts, score_parts_slowly
 
@@ -19,8 +19,8 @@ MODELS = [
 ]
 
 
-def best_walk_slowly(parts, head):
-    """The best score of a head over all sets of modifiers and all of its own heads."""
+def all_walks(parts, head):
+    """For all of a head's own heads and all sets of its modifiers: both, and the score."""
     n_words = parts.n_words
     listed = {
         kind: dict(zip(map(tuple, rows.tolist()), scores.tolist(), strict=True))
@@ -30,7 +30,6 @@ def best_walk_slowly(parts, head):
     possible = [m for m in range(1, n_words + 1) if parts.arcs[head, m] > -np.inf]
     grand = any(kind.startswith("grand") for kind in parts.kinds)
     own = [g for g in range(n_words + 1) if head and parts.arcs[g, head] > -np.inf]
-    best = -np.inf
     for g in own if grand and head else [-1]:
         for size in range(len(possible) + 1):
             for chosen in itertools.combinations(possible, size):
@@ -46,8 +45,7 @@ def best_walk_slowly(parts, head):
                         score += listed.get("grandsiblings", {}).get((g, *row), 0.0)
                 grandparents = listed.get("grandparents", {})
                 score += sum(grandparents.get((g, head, m), 0.0) for m in chosen)
-                best = max(best, score)
-    return best
+                yield g, chosen, score
 
 
 @pytest.mark.parametrize("kinds", MODELS, ids=lambda kinds: "+".join(kinds))
@@ -58,7 +56,8 @@ def test_best_walks_are_best(kinds, seed):
     packed = PackedParts.joined(some)
     counts, values = best_walks(packed)
     for parts, value in zip(some, values, strict=True):
-        expected = sum(best_walk_slowly(parts, head) for head in range(parts.n_words + 1))
+        heads = range(parts.n_words + 1)
+        expected = sum(max(score for *_, score in all_walks(parts, head)) for head in heads)
         assert value == pytest.approx(expected, abs=1e-9)
     total = counts.arcs[counts.arcs > 0] @ packed.arcs[counts.arcs > 0]
     for kind in packed.kinds:
@@ -80,6 +79,50 @@ def test_parts_of_given_trees(kinds):
     for kind in packed.kinds:
         total += counts.tables[kind] @ packed.tables[kind]
     assert total == pytest.approx(2.0 * values.sum())
+
+
+@pytest.mark.parametrize("kinds", MODELS, ids=lambda kinds: "+".join(kinds))
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_over_walks(kinds, seed):
+    """Every head's walks, and with them, or beside them, the choice of its own head."""
+    parts = random_parts(np.random.default_rng(seed), 4, kinds, forbidden=0.2, scale=2.0)
+    grand = any(kind.startswith("grand") for kind in kinds)
+    total, arcs = 0.0, np.zeros((5, 5))
+    for head in range(5):
+        walks = list(all_walks(parts, head))
+        scores = np.array([score for *_, score in walks])
+        if grand and head:
+            scores += [parts.arcs[g, head] for g, *_ in walks]
+        top = scores.max()
+        weights = np.exp(scores - top)
+        total += top + np.log(weights.sum())
+        for (g, chosen, _), p in zip(walks, weights / weights.sum(), strict=True):
+            arcs[head, list(chosen)] += p
+            if grand and head:
+                arcs[g, head] += p
+    if not grand:
+        weights = np.exp(parts.arcs[:, 1:])
+        total += np.log(weights.sum(axis=0)).sum()
+        arcs[:, 1:] += weights / weights.sum(axis=0)
+    expected, values = walk_sums(PackedParts.joined([parts]))
+    assert values[0] == pytest.approx(total, abs=1e-9)
+    assert expected.arcs == pytest.approx(arcs.reshape(-1), abs=1e-9)
+
+
+@pytest.mark.parametrize("kinds", MODELS, ids=lambda kinds: "+".join(kinds))
+def test_expected_parts_are_the_derivative_of_the_sums(kinds):
+    packed = PackedParts.joined([random_parts(np.random.default_rng(3), 4, kinds, forbidden=0.2)])
+    expected, _ = walk_sums(packed)
+
+    def moved(kind, i, step):
+        tables = {name: table.copy() for name, table in packed.tables.items()}
+        tables[kind][i] += step
+        return walk_sums(packed.with_scores(packed.arcs, tables))[1][0]
+
+    for kind in packed.kinds:
+        for i in range(0, len(packed.tables[kind]), 5):
+            slope = (moved(kind, i, 1e-5) - moved(kind, i, -1e-5)) / 2e-5
+            assert expected.tables[kind][i] == pytest.approx(slope, abs=1e-8)
 
 
 def test_walks_do_not_depend_on_threads():

@@ -34,6 +34,7 @@ LEARNERS = {
         "order": "grandsibling", "learner": "perceptron", "training_inference": "dual",
         "max_iterations": 50,
     },
+    "grandsiblings by likelihood": {"order": "grandsibling", "learner": "loglinear"},
     "exact grandparents": {"order": "grandparent", "trees": "projective", "inference": "exact"},
 }  # fmt: skip
 

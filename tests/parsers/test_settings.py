@@ -40,7 +40,10 @@ NONSENSE = [
     ({"order": "sibling", "inference": "exact"}, "exact for projective trees only"),
     ({"order": "sibling", "training_inference": "exact"}, "needs trees='projective'"),
     ({"order": "sibling", "learner": "maxmargin"}, "use mira"),
-    ({"order": "sibling", "learner": "loglinear"}, "loglinear sums over trees"),
+    (
+        {"order": "sibling", "learner": "loglinear", "training_inference": "dual"},
+        "finds best trees only",
+    ),
     ({"order": "sibling", "labels": "joint"}, "label after the tree"),
     ({"order": "sibling", "mira": "k-best"}, "1-best MIRA only"),
     ({"order": "grandsibling", "clusters": 4}, "clusters"),

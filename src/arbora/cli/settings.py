@@ -126,7 +126,7 @@ OPTIONS = [
     Option(
         "prune_threshold", float, TREES,
         "Higher orders drop arcs less likely than this share of a word's likeliest head. By "
-        "default 0.0001.",
+        "default 0.001.",
     ),
     Option("prune_heads", int, TREES, "Higher orders keep so many heads per word. By default 10."),
     Option(

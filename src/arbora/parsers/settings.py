@@ -51,7 +51,7 @@ class ParserSettings:
     training_inference: TrainingInference | None = None
     max_iterations: int = 5000
     solver: Solver = "branch"
-    prune_threshold: float = 1e-4
+    prune_threshold: float = 1e-3
     prune_heads: int = 10
     features: TemplateSet = "rich"
     labels: Labels = "staged"

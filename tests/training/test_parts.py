@@ -1,0 +1,115 @@
+"""Losses of second order: gradients against differences, and what the learners do with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arbora.inference.automata import tree_parts, walk_sums
+from arbora.parsers.settings import PARTS_OF_ORDER
+from arbora.scoring import PartScorer
+from arbora.training.parts import (
+    KeptArcs,
+    PartMira,
+    PartProblem,
+    PartTrainer,
+    dual_rival,
+    exact_rival,
+    exact_sums,
+    part_likelihood,
+    part_perceptron,
+    walk_rival,
+)
+from arbora.training.rules import Additive
+from tests.toys import toy_sentences, toy_treebank
+
+ORDER = PARTS_OF_ORDER["grandsibling"]
+
+
+@pytest.fixture
+def problem(rng):
+    settings, treebank = toy_treebank(toy_sentences(rng, [3, 5, 1, 6], trees="projective"))
+    kept = KeptArcs(treebank.encoded.n_words)
+    for i in range(len(treebank)):
+        n = int(treebank.encoded.n_words[i])
+        mask = np.ones((n + 1, n + 1), dtype=np.uint8)
+        mask[:, 0] = 0
+        np.fill_diagonal(mask, 0)
+        kept.put(np.array([i]), mask.reshape(-1))
+    return PartProblem(PartScorer(settings, 12, ORDER), treebank, kept)
+
+
+@pytest.fixture
+def weights(rng, problem):
+    return rng.normal(scale=0.3, size=problem.scorer.size)
+
+
+def everything(problem):
+    return problem.treebank.batch(np.arange(len(problem.treebank)))
+
+
+@pytest.mark.parametrize("sums", [walk_sums, exact_sums("single")], ids=["walks", "trees"])
+def test_the_gradient_of_the_likelihood(problem, weights, sums):
+    """By all arcs and by some parts."""
+    objective, batch = part_likelihood(sums, 0.0), everything(problem)
+    parts = problem.scores(weights, batch)
+    gradient = objective(batch, parts).d_scores
+
+    def value(arcs=parts.arcs, tables=parts.tables):
+        return float(objective(batch, parts.with_scores(arcs, tables)).values.sum())
+
+    for i in np.flatnonzero(np.isfinite(parts.arcs))[::3]:
+        up, down = parts.arcs.copy(), parts.arcs.copy()
+        up[i] += 1e-5
+        down[i] -= 1e-5
+        assert gradient.arcs[i] == pytest.approx((value(up) - value(down)) / 2e-5, abs=1e-7)
+    for kind in parts.kinds:
+        for i in range(0, len(parts.tables[kind]), 29):
+            moved = []
+            for step in (1e-5, -1e-5):
+                table = parts.tables[kind].copy()
+                table[i] += step
+                moved.append(value(tables=parts.tables | {kind: table}))
+            slope = (moved[0] - moved[1]) / 2e-5
+            assert gradient.tables[kind][i] == pytest.approx(slope, abs=1e-7)
+
+
+@pytest.mark.parametrize("sums", [walk_sums, exact_sums("single")], ids=["walks", "trees"])
+def test_a_likelihood_is_no_more_than_one(problem, weights, sums):
+    batch = everything(problem)
+    assert (part_likelihood(sums, 0.0)(batch, problem.scores(weights, batch)).values >= 0.0).all()
+
+
+RIVALS = {
+    "automata": walk_rival,
+    "dual": dual_rival("nonprojective", "single", 500, "branch"),
+    "exact": exact_rival("single"),
+}
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+def test_rivals_are_at_least_as_good_as_gold(problem, weights, rival):
+    batch = everything(problem)
+    parts = problem.scores(weights, batch)
+    loss = part_perceptron(RIVALS[rival])(batch, parts)
+    assert (loss.values >= -1e-9).all()
+    found, values = RIVALS[rival](parts)
+    gold, gold_scores = tree_parts(parts, batch.heads)
+    assert loss.values == pytest.approx(values - gold_scores)
+    assert np.array_equal(loss.d_scores.arcs, found.arcs - gold.arcs)
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+def test_mira_wins_the_margin_of_one_sentence(problem, weights, rival):
+    """With steps as large as needed, the rival of the step is beaten by its cost."""
+    objective = PartMira(RIVALS[rival], problem.scorer, np.inf)
+    rule = Additive(problem.scorer.size, 1)
+    rule.start_from(weights)
+    alone = PartProblem(problem.scorer, problem.treebank, problem.kept)
+    trainer = PartTrainer(alone, objective, rule, batch_size=1, averaged=False)
+    one = np.array([3])
+    before = trainer.run_pass(one, lambda _: None).loss
+    for _ in range(30):
+        after = trainer.run_pass(one, lambda _: None).loss
+    assert before > 0.0
+    assert after == pytest.approx(0.0, abs=1e-9)
