@@ -263,6 +263,13 @@ class PackedParts:
         listed = self.index.listed(KINDS.index(kind), i)
         return listed.reshape(-1, len(_COLUMNS[kind]))
 
+    def sentence(self, i: int) -> Parts:
+        """Sentence i by itself."""
+        first, side = int(((self.n_words[:i] + 1) ** 2).sum()), int(self.n_words[i]) + 1
+        arcs = self.arcs[first : first + side * side].reshape(side, side)
+        lists = {str(kind): (self.columns(kind, i), self.piece(kind, i)) for kind in self.kinds}
+        return Parts(arcs, **lists)
+
     def of_tree(self, kind: PartKind, i: int, heads: IntArray) -> NDArray[np.int64]:
         """The places in sentence i's piece of the parts that a tree has."""
         return self.index.of_tree(KINDS.index(kind), i, heads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arbora import ArgumentError, Parser
+from arbora import ArgumentError, Parser, SecondOrderTrees, SpanningTrees
 from arbora.data.whole import read_whole
 from arbora.features import Encoded
 from arbora.inference.automata import tree_parts
@@ -13,7 +13,6 @@ from arbora.parsers import ParseOptions
 from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.model_file import from_bytes, to_bytes
 from arbora.parsers.output import parse_block
-from arbora.parts import Parts
 from arbora.testing import best_tree_slowly
 from tests.parsers.conftest import SMALL, sentences, trained
 from tests.toys import toy_sentences, without_heads
@@ -40,10 +39,7 @@ def test_the_tree_is_the_best_under_the_scores(order, rng):
     for i, sentence in enumerate(short):
         n = len(sentence)
         heads = answer.trees.heads[first : first + n]
-        side = slice(int(((parts.n_words[:i] + 1) ** 2).sum()), None)
-        arcs = parts.arcs[side][: (n + 1) ** 2].reshape(n + 1, n + 1)
-        lists = {kind: (parts.columns(kind, i), parts.piece(kind, i)) for kind in parts.kinds}
-        alone = Parts(arcs, **lists)
+        alone = parts.sentence(i)
         _, score = best_tree_slowly(alone, "nonprojective", parser.model.root)
         gap = 0.0 if answer.trees.certified[i] else answer.trees.gaps[i]
         assert score - gap - 1e-6 <= alone.score(heads) <= score + 1e-6
@@ -131,6 +127,21 @@ def test_exact_models_have_probabilities_of_their_own(test_sentences, decode):
     expected = tree_parts(parts, answer.heads)[1] - decoder._parts.sums(parts).log_partition
     assert answer.log_probs == pytest.approx(expected)
     assert answer.certified.all()
+
+
+def test_distributions(test_sentences):
+    exact = trained(order="grandsibling", trees="projective", inference="exact", labels="none")
+    trees = exact.distribution(test_sentences[0])
+    assert isinstance(trees, SecondOrderTrees)
+    parsed = exact.parse(test_sentences[:1], decode="map")[0]
+    assert trees.argmax().heads.tolist() == parsed.heads.tolist()
+    assert trees.log_prob(parsed.heads) == pytest.approx(parsed.log_prob)
+    assert isinstance(trained(order="sibling").distribution(test_sentences[0]), SpanningTrees)
+
+
+def test_higher_orders_are_not_explained(test_sentences):
+    with pytest.raises(ArgumentError, match="explain first-order models"):
+        trained(order="sibling").explain(test_sentences[0], word=1)
 
 
 def test_decoding_classes(test_sentences):

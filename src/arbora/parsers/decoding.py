@@ -18,6 +18,7 @@ from arbora.inference.tree_checks import in_class
 from arbora.parsers.higher_order import PartDecoder
 from arbora.parsers.model import Model
 from arbora.parsers.settings import Decoder
+from arbora.parts import PackedParts
 from arbora.scoring import ArcScorer, LabelScorer
 from arbora.training.labeller import softmax
 from arbora.types import FloatArray, IntArray, TreeClass
@@ -224,14 +225,21 @@ class BlockDecoder:
         label_given_arc: FloatArray | None,
     ) -> Decoded:
         """Probabilities of an exact model of higher order, at its temperature."""
-        first_order = self.distribution(encoded, sentences)
-        parts = decoder.parts(encoded, sentences, first_order, self.model.temperature)
+        parts = self.exact_parts(encoded, sentences)
+        assert parts is not None
         sums, layout = decoder.sums(parts), Layout(parts.n_words)
         log_probs = tree_parts(parts, heads)[1] - sums.log_partition
         given_arc = np.ones(len(heads)) if label_given_arc is None else label_given_arc
         log_probs = log_probs + layout.per_sentence(np.log(np.maximum(given_arc, 1e-300)))
         arcs = np.minimum(sums.marginals.arcs[layout.arcs(heads)], 1.0)
         return Decoded(heads, labels, arcs, np.minimum(given_arc, 1.0), log_probs)
+
+    def exact_parts(self, encoded: Encoded, sentences: NDArray[np.int64]) -> PackedParts | None:
+        """Scores of an exact model of higher order, at its temperature; None of other models."""
+        if self._parts is None or not self._parts.exact:
+            return None
+        first_order = self.distribution(encoded, sentences)
+        return self._parts.parts(encoded, sentences, first_order, self.model.temperature)
 
     def arc_marginals(
         self, encoded: Encoded, sentences: NDArray[np.int64]

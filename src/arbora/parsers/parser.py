@@ -15,7 +15,7 @@ from arbora.data.whole import TreebankSource, is_file, read_whole
 from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.evaluation import Scores, evaluate
 from arbora.features import Encoded, WordClusters, read_clusters
-from arbora.inference import ProjectiveTrees, SpanningTrees
+from arbora.inference import ProjectiveTrees, SecondOrderTrees, SpanningTrees
 from arbora.inference.packed import available_threads
 from arbora.parsers.checkpoint import Checkpoint
 from arbora.parsers.decoding import BlockDecoder
@@ -170,16 +170,23 @@ class Parser:
             _check_higher_order(options, self.model.settings.inference == "exact")
         return BlockDecoder(self.model, self.threads, options.decode, options.trees)
 
-    def distribution(self, sentence: Sentence) -> SpanningTrees | ProjectiveTrees:
+    def distribution(
+        self, sentence: Sentence
+    ) -> SpanningTrees | ProjectiveTrees | SecondOrderTrees:
         """The distribution over the trees of a sentence, as an object to question.
 
-        Labels have a place of their own in it for joint models; others sum over nothing.
+        Labels have a place of their own in it for joint models; others sum over nothing. Of models
+        of higher order, only exact ones have a distribution of that order; for others it is that
+        of the first-order model inside.
         """
         block = read_whole([sentence])
         encoded = Encoded(block, self.model.features, self.model.word_clusters)
         decoder = self.decoder()
+        parts = decoder.exact_parts(encoded, np.array([0]))
+        if parts is not None:
+            return SecondOrderTrees(parts.sentence(0), root=self.model.root)
         trees = decoder.distribution(encoded, np.array([0]), self.model.temperature)
-        kind = ProjectiveTrees if decoder.trees == "projective" else SpanningTrees
+        kind = ProjectiveTrees if trees.trees == "projective" else SpanningTrees
         return kind(trees.scores(0), root=self.model.root)
 
     def explain(
@@ -190,6 +197,10 @@ class Parser:
         The other head is `against`, by default the best-scoring rival. Words count from 1. Arcs
         of joint labels or hidden clusters are explained with the best of these.
         """
+        if self.model.pruner is not None:
+            raise ArgumentError(
+                "an arc of a higher-order tree has no score of its own: explain first-order models."
+            )
         block = read_whole([sentence])
         if head is None:
             check_word(block, word)
