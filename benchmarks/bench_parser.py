@@ -50,20 +50,20 @@ def find(folder: Path, part: str) -> Path:
 
 
 def training(folder: Path) -> None:
-    print("Training, sentences a second, trees without labels, best of three passes")
+    print("Training, sentences a second, trees without labels, best of six passes, taking turns")
     for name, options in {
         "perceptron": {"learner": "perceptron"},
         "loglinear by sgd": {"optimizer": "sgd"},
         "loglinear by adagrad": {},
         "mira": {"learner": "mira"},
     }.items():
-        best = {}
-        for threads in (1, 2):
+        best = {1: 0.0, 2: 0.0}
+        for threads in (1, 2, 1, 2, 1, 2):
             watch = Stopwatch()
-            arbora.Parser(threads=threads, labels="none", passes=3, **options).fit(
+            arbora.Parser(threads=threads, labels="none", passes=2, **options).fit(
                 find(folder, "train"), find(folder, "dev"), observer=watch
             )
-            best[threads] = max(watch.rates)
+            best[threads] = max(best[threads], *watch.rates)
         ratio = best[2] / best[1]
         print(f"  {name:22} {best[1]:7.0f}   two threads {best[2]:7.0f} ({ratio:.2f}x)", flush=True)
 
