@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -228,3 +229,16 @@ def paired_p(a: list[Result], b: list[Result], labelled: bool = False) -> float:
         np.add.at(gain, one.sentence, second.astype(np.int64) - first.astype(np.int64))
         gains.append(gain)
     return permutation_test(np.concatenate(gains), 10_000, np.random.default_rng(0))
+
+
+Part = Callable[[Experiments, int], None]
+
+
+def run_parts(description: str, *parts: Part) -> None:
+    """The main program of a report: the parts that were asked for, or all."""
+    experiments, arguments = Experiments.from_arguments(description)
+    known = {part.__name__: part for part in parts}
+    for name in arguments.only or known:
+        if name not in known:
+            raise SystemExit(f"there is no part {name!r}; the parts are {', '.join(known)}.")
+        known[name](experiments, arguments.seeds)

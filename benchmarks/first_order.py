@@ -10,11 +10,10 @@ used again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from experiments import EIGHT, Experiments, Result, paired_p
+from experiments import EIGHT, Experiments, Result, paired_p, run_parts
 
 import arbora
 
@@ -197,29 +196,7 @@ def calibration(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
     print("```")
 
 
-PARTS: dict[str, Callable[[Experiments, int], None]] = {
-    part.__name__: part
-    for part in (
-        goals,
-        spanish,
-        trends,
-        danish,
-        roots,
-        labels,
-        batches,
-        partial,
-        calibration,
-    )
-}
-
-
-def main() -> None:
-    experiments, arguments = Experiments.from_arguments(__doc__ or "")
-    for name in arguments.only or PARTS:
-        if name not in PARTS:
-            raise SystemExit(f"there is no part {name!r}; the parts are {', '.join(PARTS)}.")
-        PARTS[name](experiments, arguments.seeds)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(
+        __doc__ or "", goals, spanish, trends, danish, roots, labels, batches, partial, calibration
+    )

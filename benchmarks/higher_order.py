@@ -8,11 +8,10 @@ Parts: danish, orders, goals. Results are kept (`--memory`) and used again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from experiments import EIGHT, Experiments, Result, paired_p
+from experiments import EIGHT, Experiments, Result, paired_p, run_parts
 
 # The best first-order learner is the baseline.
 MODELS: dict[str, dict[str, Any]] = {
@@ -98,18 +97,5 @@ def _figures(runs: list[Result]) -> list[str]:
     ]  # fmt: skip
 
 
-PARTS: dict[str, Callable[[Experiments, int], None]] = {
-    part.__name__: part for part in (danish, orders, goals)
-}
-
-
-def main() -> None:
-    experiments, arguments = Experiments.from_arguments(__doc__ or "")
-    for name in arguments.only or PARTS:
-        if name not in PARTS:
-            raise SystemExit(f"there is no part {name!r}; the parts are {', '.join(PARTS)}.")
-        PARTS[name](experiments, arguments.seeds)
-
-
 if __name__ == "__main__":
-    main()
+    run_parts(__doc__ or "", danish, orders, goals)

@@ -21,7 +21,9 @@ using arbora::border::part_values;
 using Floats = Input<double>;
 using FloatAnswer = InOut<double>;
 
-void best_walks(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
+// What a kernel makes of the walks of all heads: best ones, or sums.
+template <auto Kernel>
+void over_walks(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
                 Floats grandparents, Floats grandsiblings, FloatAnswer d_arcs,
                 FloatAnswer d_consecutive, FloatAnswer d_siblings, FloatAnswer d_grandparents,
                 FloatAnswer d_grandsiblings, FloatAnswer values, int threads) {
@@ -30,19 +32,7 @@ void best_walks(const PartBatch& parts, Floats arcs, Floats consecutive, Floats 
       part_values(parts, d_arcs, d_consecutive, d_siblings, d_grandparents, d_grandsiblings);
   arbora::border::check_count(values.size(), parts.size(), "values");
   nb::gil_scoped_release release;
-  arbora::batch_best_walks(parts, scores, answer, values.data(), threads);
-}
-
-void walk_sums(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
-               Floats grandparents, Floats grandsiblings, FloatAnswer d_arcs,
-               FloatAnswer d_consecutive, FloatAnswer d_siblings, FloatAnswer d_grandparents,
-               FloatAnswer d_grandsiblings, FloatAnswer values, int threads) {
-  const auto scores = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
-  const auto answer =
-      part_values(parts, d_arcs, d_consecutive, d_siblings, d_grandparents, d_grandsiblings);
-  arbora::border::check_count(values.size(), parts.size(), "values");
-  nb::gil_scoped_release release;
-  arbora::batch_walk_sums(parts, scores, answer, values.data(), threads);
+  Kernel(parts, scores, answer, values.data(), threads);
 }
 
 void tree_parts(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
@@ -59,21 +49,24 @@ void tree_parts(const PartBatch& parts, Floats arcs, Floats consecutive, Floats 
   arbora::batch_tree_parts(parts, scores, heads.data(), amount, answer, values.data(), threads);
 }
 
+template <auto Kernel>
+void bind_walks(nb::module_& module, const char* name, const char* doc) {
+  module.def(name, &over_walks<Kernel>, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
+             "grandparents"_a, "grandsiblings"_a, "d_arcs"_a.noconvert(),
+             "d_consecutive"_a.noconvert(), "d_siblings"_a.noconvert(),
+             "d_grandparents"_a.noconvert(), "d_grandsiblings"_a.noconvert(),
+             "values"_a.noconvert(), "threads"_a, doc);
+}
+
 }  // namespace
 
 void bind_automata(nb::module_& module) {
-  module.def("best_walks", &best_walks, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
-             "grandparents"_a, "grandsiblings"_a, "d_arcs"_a.noconvert(),
-             "d_consecutive"_a.noconvert(), "d_siblings"_a.noconvert(),
-             "d_grandparents"_a.noconvert(), "d_grandsiblings"_a.noconvert(),
-             "values"_a.noconvert(), "threads"_a,
-             "Adds 1 to every part of the best walks of all heads; values are their scores.");
-  module.def("walk_sums", &walk_sums, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
-             "grandparents"_a, "grandsiblings"_a, "d_arcs"_a.noconvert(),
-             "d_consecutive"_a.noconvert(), "d_siblings"_a.noconvert(),
-             "d_grandparents"_a.noconvert(), "d_grandsiblings"_a.noconvert(),
-             "values"_a.noconvert(), "threads"_a,
-             "Adds the expected counts of parts over all walks; values are log sums.");
+  bind_walks<&arbora::batch_best_walks>(
+      module, "best_walks",
+      "Adds 1 to every part of the best walks of all heads; values are their scores.");
+  bind_walks<&arbora::batch_walk_sums>(
+      module, "walk_sums",
+      "Adds the expected counts of parts over all walks; values are log sums.");
   module.def("tree_parts", &tree_parts, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
              "grandparents"_a, "grandsiblings"_a, "d_arcs"_a.noconvert(),
              "d_consecutive"_a.noconvert(), "d_siblings"_a.noconvert(),

@@ -6,6 +6,7 @@ result does not depend on the number of threads. With `batch_size=1` this is the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -16,16 +17,53 @@ from arbora.losses import Gold, Loss, negative_log_likelihood, perceptron_loss
 from arbora.scoring import Gradient
 from arbora.training.rules import Rule
 from arbora.training.trainer import ArcProblem, PassReport, State, Tick, batches
-from arbora.training.treebank import Batch
+from arbora.training.treebank import Batch, Treebank
 from arbora.types import FloatArray
 
-__all__ = ["Objective", "OnlineTrainer", "likelihood_objective", "perceptron_objective"]
+__all__ = [
+    "Objective",
+    "OnlineTrainer",
+    "SteppingTrainer",
+    "likelihood_objective",
+    "perceptron_objective",
+]
 
 Objective = Callable[[Batch, Packed, Gold], Loss]
 
 
-class OnlineTrainer:
+class SteppingTrainer(ABC):
     """Passes over a treebank with a rule for each mini-batch's gradient."""
+
+    def __init__(
+        self, size: int, treebank: Treebank, rule: Rule, *, batch_size: int, averaged: bool
+    ) -> None:
+        self.treebank, self.rule = treebank, rule
+        self.batch_size, self.averaged = batch_size, averaged
+        self.gradient = Gradient(size)
+
+    @abstractmethod
+    def look_at(self, batch: Batch) -> float:
+        """The loss of a batch; makes `gradient` that of its weights."""
+
+    def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
+        loss = 0.0
+        for batch in batches(self.treebank, order, self.batch_size, tick):
+            loss += self.look_at(batch)
+            self.rule.apply(self.gradient, len(batch))
+        return PassReport(loss / max(1, len(self.treebank.heads)))
+
+    def parameters(self) -> FloatArray:
+        return self.rule.average() if self.averaged else self.rule.current()
+
+    def state(self) -> State:
+        return self.rule.checkpoint()
+
+    def restore(self, state: State) -> None:
+        self.rule.restore(state)
+
+
+class OnlineTrainer(SteppingTrainer):
+    """Learns scores of arcs."""
 
     def __init__(
         self,
@@ -36,28 +74,17 @@ class OnlineTrainer:
         batch_size: int,
         averaged: bool,
     ) -> None:
-        self.problem, self.objective, self.rule = problem, objective, rule
-        self.batch_size, self.averaged = batch_size, averaged
-        self._gradient = Gradient(problem.scorer.size)
+        super().__init__(
+            problem.scorer.size, problem.treebank, rule, batch_size=batch_size, averaged=averaged
+        )
+        self.problem, self.objective = problem, objective
 
-    def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
-        problem, loss = self.problem, 0.0
-        for batch in batches(problem.treebank, order, self.batch_size, tick):
-            scores = problem.scores(self.rule.weights, batch, self.rule.scale)
-            answer = self.objective(batch, problem.distribution(scores, batch), problem.gold(batch))
-            problem.scorer.expand(self._gradient, batch.encoded, batch.sentences, answer.d_scores)
-            self.rule.apply(self._gradient, len(batch))
-            loss += float(answer.values.sum())
-        return PassReport(loss / max(1, len(problem.treebank.heads)))
-
-    def parameters(self) -> FloatArray:
-        return self.rule.average() if self.averaged else self.rule.current()
-
-    def state(self) -> State:
-        return self.rule.checkpoint()
-
-    def restore(self, state: State) -> None:
-        self.rule.restore(state)
+    def look_at(self, batch: Batch) -> float:
+        problem = self.problem
+        scores = problem.scores(self.rule.weights, batch, self.rule.scale)
+        answer = self.objective(batch, problem.distribution(scores, batch), problem.gold(batch))
+        problem.scorer.expand(self.gradient, batch.encoded, batch.sentences, answer.d_scores)
+        return float(answer.values.sum())
 
 
 def perceptron_objective(batch: Batch, trees: Packed, gold: Gold) -> Loss:  # noqa: ARG001

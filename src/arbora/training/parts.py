@@ -17,9 +17,9 @@ from arbora.inference.dual import Solver, decode_dual
 from arbora.inference.layout import Layout
 from arbora.inference.packed_second_order import PackedSecondOrder
 from arbora.parts import PackedParts
-from arbora.scoring import Gradient, PartScorer
+from arbora.scoring import PartScorer
+from arbora.training.online import SteppingTrainer
 from arbora.training.rules import Rule
-from arbora.training.trainer import PassReport, State, Tick, batches
 from arbora.training.treebank import Batch, Treebank
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
@@ -84,8 +84,8 @@ class PartProblem:
         return self.scorer.scores(weights, batch.encoded, batch.sentences, kept, scale)
 
 
-class PartTrainer:
-    """Passes over a treebank with a rule for each mini-batch's gradient."""
+class PartTrainer(SteppingTrainer):
+    """Learns scores of arcs and parts."""
 
     def __init__(
         self,
@@ -96,28 +96,16 @@ class PartTrainer:
         batch_size: int,
         averaged: bool,
     ) -> None:
-        self.problem, self.objective, self.rule = problem, objective, rule
-        self.batch_size, self.averaged = batch_size, averaged
-        self._gradient = Gradient(problem.scorer.size)
+        super().__init__(
+            problem.scorer.size, problem.treebank, rule, batch_size=batch_size, averaged=averaged
+        )
+        self.problem, self.objective = problem, objective
 
-    def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
-        problem, loss = self.problem, 0.0
-        for batch in batches(problem.treebank, order, self.batch_size, tick):
-            parts = problem.scores(self.rule.weights, batch, self.rule.scale)
-            answer = self.objective(batch, parts)
-            problem.scorer.expand(self._gradient, batch.encoded, batch.sentences, answer.d_scores)
-            self.rule.apply(self._gradient, len(batch))
-            loss += float(answer.values.sum())
-        return PassReport(loss / max(1, len(problem.treebank.heads)))
-
-    def parameters(self) -> FloatArray:
-        return self.rule.average() if self.averaged else self.rule.current()
-
-    def state(self) -> State:
-        return self.rule.checkpoint()
-
-    def restore(self, state: State) -> None:
-        self.rule.restore(state)
+    def look_at(self, batch: Batch) -> float:
+        parts = self.problem.scores(self.rule.weights, batch, self.rule.scale)
+        answer = self.objective(batch, parts)
+        self.problem.scorer.expand(self.gradient, batch.encoded, batch.sentences, answer.d_scores)
+        return float(answer.values.sum())
 
 
 def walk_rival(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
