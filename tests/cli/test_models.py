@@ -110,3 +110,22 @@ def test_completion_of_settings():
                  "COMP_CWORD": "3"}  # fmt: skip
     done = arbora_process(env={**os.environ, **variables})
     assert done.stdout.split() == ["mira", "maxmargin"]
+
+
+def test_higher_orders_on_the_command_line(run, tmp_path):
+    """Trained, described, and parsed with certificates; what needs sums is refused."""
+    path = str(tmp_path / "m.arbora")
+    small = ["--passes", "1", "--bits", "14", "--label-bits", "9", "--threads", "1"]
+    train, dev = str(TREEBANK / "train.conllu"), str(TREEBANK / "dev.conllu")
+    done = run("train", train, "--dev", dev, "--model", path, "--order", "sibling", *small)
+    assert done.exit_code == 0
+    assert "sibling order" in done.stdout
+    for report in (done.stdout, run("inspect", path).stdout):
+        assert "arcs a word are kept" in report
+    done = run("parse", "--model", path, TEST, "--certificates")
+    assert done.stdout.count("# arbora.certified = ") == 77
+    assert (
+        "first-order model inside" in run("parse", "--model", path, TEST, "--probabilities").stderr
+    )
+    refused = run("parse", "--model", path, TEST, "--kbest", "2")
+    assert_one_sentence(refused.stderr, "kbest needs a first-order model")

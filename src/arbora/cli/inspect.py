@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arbora.cli.files import size_text
-from arbora.cli.output import figure, report_console, table, write_json
+from arbora.cli.output import describe_pruning, figure, report_console, table, write_json
 from arbora.cli.shared import AsJson
 from arbora.cli.watching import number_text
 
@@ -97,6 +97,8 @@ def _report(model: Model, path: str, size: int) -> None:
         ("temperature", number_text(model.temperature)),
         ("weights", _counts_text(values["weights"])),
     ]
+    if (pruning := describe_pruning(card)) is not None:
+        rows.append(("pruning", pruning))
     if len(model.label_weights):
         rows.append(("of labels", _counts_text(values["label_weights"])))
     if model.word_clusters is not None:

@@ -15,7 +15,7 @@ from arbora.cli.files import (
     report_skipped,
     size_text,
 )
-from arbora.cli.output import figure, report_console, write_json
+from arbora.cli.output import describe_pruning, figure, report_console, write_json
 from arbora.cli.progress import step_progress
 from arbora.cli.settings import take_settings
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
@@ -188,6 +188,8 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
         las = "" if scores["las"] is None else f", LAS {figure(scores['las'])}"
         lines.append(("dev", f"UAS {figure(scores['uas'])}{las} (rule {scores['rule']}{held_out})"))
         lines.append(("best pass", f"{card['best_pass']} of {card['passes']}"))
+    if (pruning := describe_pruning(card)) is not None:
+        lines.append(("pruning", pruning))
     lines.append(("model", f"{path} ({size_text(Path(path).stat().st_size)})"))
     for name, text in lines:
         console.print(f"[dim]{name:<10}[/dim] {text}")
@@ -203,6 +205,8 @@ def describe_learner(parser: Parser) -> str:
         learner += f" by {settings.optimizer}"
     elif learner == "mira":
         learner += f", {settings.mira}"
+    order = "" if settings.order == "first" else f"{settings.order} order, "
     return (
-        f"{learner}, {settings.trees} trees, {settings.features} features, {settings.labels} labels"
+        f"{learner}, {order}{settings.trees} trees, {settings.features} features, "
+        f"{settings.labels} labels"
     )
