@@ -19,6 +19,14 @@ void label_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
     sink(name, direction, atoms...);
   };
   f("bias", adjacent);
+  const Word<Atom>&before = s[std::min(head, modifier)], &last = s[std::max(head, modifier) - 1];
+  const auto some = [](int count) { return static_cast<std::uint64_t>(std::min(count, 3)); };
+  const std::uint64_t distance = variant_of(head, modifier);
+  f("hp mp distance", h.fine, m.fine, distance);
+  f("hc mc between", h.coarse, m.coarse, some(last.verbs - before.verbs),
+    some(last.marks - before.marks), some(last.conjunctions - before.conjunctions));
+  f("ml between", m.lemma, some(last.marks - before.marks),
+    some(last.conjunctions - before.conjunctions));
   f("mp", m.fine);
   f("mw", m.form);
   f("hp", h.fine);
@@ -55,6 +63,8 @@ void label_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
     f("mf", m.feats);
     f("hp mp mf", h.fine, m.fine, m.feats);
     f("hf mf", h.feats, m.feats);
+    f("hl mf", h.lemma, m.feats);
+    f("ml mf", m.lemma, m.feats);
     for (const Morph<Atom>& b : s.morphs(modifier)) {
       f("hc mc ma", h.coarse, m.coarse, b.atom);
       f("hl ma", h.lemma, b.atom);
