@@ -70,9 +70,8 @@ def _learnt(
 def kept_arcs(model: Model, treebank: Treebank, threads: int) -> KeptArcs:
     """What the pruner keeps of the training sentences, and every gold arc.
 
-    The pruner has learnt from these sentences, but so little and so regularised that it keeps about
-    as many of their arcs as of new ones: pruning each quarter of a treebank by what was learnt from
-    the other three made no difference to dev scores.
+    The pruner has learnt from these sentences, if only for a few passes, and may prune them more
+    than new ones; folds would avoid that, at the price of learning as many pruners.
     """
     decoder = BlockDecoder(model, threads)
     kept = KeptArcs(treebank.encoded.n_words)
