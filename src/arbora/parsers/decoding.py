@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.features import Encoded
-from arbora.inference.automata import tree_parts
 from arbora.inference.decoding import greedy_heads, risk_scores
 from arbora.inference.layout import Layout
 from arbora.inference.packed import Packed
@@ -188,7 +187,7 @@ class BlockDecoder:
         """
         if self._parts is not None and self._parts.exact:
             return self._second_order_probabilities(
-                self._parts, encoded, sentences, heads, labels, label_given_arc
+                self._parts, encoded, sentences, heads, labels, label_given_arc, counts
             )
         trees = self.distribution(encoded, sentences, self.model.temperature)
         sums = trees.sums(marginals=True)
@@ -223,16 +222,41 @@ class BlockDecoder:
         heads: IntArray,
         labels: IntArray,
         label_given_arc: FloatArray | None,
+        counts: NDArray[np.int64] | None,
     ) -> Decoded:
         """Probabilities of an exact model of higher order, at its temperature."""
         parts = self.exact_parts(encoded, sentences)
         assert parts is not None
-        sums, layout = decoder.sums(parts), Layout(parts.n_words)
-        log_probs = tree_parts(parts, heads)[1] - sums.log_partition
+        sums, layout = decoder.sums(parts), Layout(parts.n_words, counts)
+        log_partition = sums.log_partition
+        if counts is not None:
+            log_partition = np.repeat(log_partition, counts)
+        log_probs = decoder.tree_scores(parts, heads, counts) - log_partition
         given_arc = np.ones(len(heads)) if label_given_arc is None else label_given_arc
         log_probs = log_probs + layout.per_sentence(np.log(np.maximum(given_arc, 1e-300)))
         arcs = np.minimum(sums.marginals.arcs[layout.arcs(heads)], 1.0)
         return Decoded(heads, labels, arcs, np.minimum(given_arc, 1.0), log_probs)
+
+    def second_order_trees(
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        kbest: int | None,
+        samples: int,
+        seed: int,
+        keys: NDArray[np.int64],
+    ) -> tuple[IntArray, NDArray[np.int64]] | None:
+        """k best trees or draws of an exact model of higher order; None of other models.
+
+        Heads of all trees, and how many each sentence has; `keys` are the sentences' own numbers.
+        """
+        parts = self.exact_parts(encoded, sentences)
+        if parts is None or self._parts is None:
+            return None
+        if kbest is not None:
+            return self._parts.kbest(parts, kbest)
+        heads = self._parts.sample(parts, samples, seed, keys)
+        return heads, np.full(len(sentences), samples, dtype=np.int64)
 
     def exact_parts(self, encoded: Encoded, sentences: NDArray[np.int64]) -> PackedParts | None:
         """Scores of an exact model of higher order, at its temperature; None of other models."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.features import Encoded
+from arbora.inference.automata import tree_parts
 from arbora.inference.dual import decode_dual
 from arbora.inference.packed import Packed
 from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
@@ -78,3 +79,28 @@ class PartDecoder:
     def sums(self, parts: PackedParts) -> SecondOrderSums:
         """log Z and marginals of an exact model."""
         return PackedSecondOrder(parts, self.model.root).sums()
+
+    def kbest(self, parts: PackedParts, k: int) -> tuple[IntArray, NDArray[np.int64]]:
+        """Heads of each sentence's k best trees under an exact model, and how many it has."""
+        heads, _, counts = PackedSecondOrder(parts, self.model.root).kbest(k)
+        return heads, counts
+
+    def sample(
+        self, parts: PackedParts, count: int, seed: int, keys: NDArray[np.int64]
+    ) -> IntArray:
+        """Heads of exact draws from an exact model."""
+        return PackedSecondOrder(parts, self.model.root).sample(count, seed, keys)
+
+    def tree_scores(
+        self, parts: PackedParts, heads: IntArray, counts: NDArray[np.int64] | None
+    ) -> FloatArray:
+        """Scores of given trees, so many of each sentence, one after the other; by default one."""
+        if counts is None:
+            return tree_parts(parts, heads)[1]
+        second_order = PackedSecondOrder(parts, self.model.root)
+        scores, start = [], 0
+        for i, (n, count) in enumerate(zip(parts.n_words.tolist(), counts.tolist(), strict=True)):
+            end = start + count * n
+            scores.append(second_order.tree_scores(i, heads[start:end].reshape(count, n)))
+            start = end
+        return np.concatenate(scores)

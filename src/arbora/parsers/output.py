@@ -55,6 +55,10 @@ class ParseOptions:
             raise ArgumentError(f"seed is a whole number from 0 to 2^63 - 1, not {self.seed!r}.")
         if self.kbest is not None and self.samples is not None:
             raise ArgumentError("kbest and samples are two different lists of trees: choose one.")
+        if self.certificates and (self.kbest is not None or self.samples is not None):
+            raise ArgumentError(
+                "certificates say that a tree is the best: leave kbest and samples out."
+            )
         for name in ("kbest", "samples"):
             value = getattr(self, name)
             if value is not None and (not is_whole(value) or value < 1):
@@ -209,6 +213,11 @@ def _lists_of_trees(
 
     Draws are keyed by a sentence's number in its file, so that blocks and pieces do not matter.
     """
+    second_order = decoder.second_order_trees(
+        encoded, sentences, options.kbest, options.samples or 1, options.seed, first + sentences
+    )
+    if second_order is not None:
+        return second_order[0], None, second_order[1]
     temperature = decoder.model.temperature if options.samples is not None else 1.0
     best_cluster = decoder.decode == "max-z" and options.kbest is not None
     trees = decoder.distribution(encoded, sentences, temperature, best_cluster=best_cluster)

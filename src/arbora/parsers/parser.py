@@ -231,8 +231,11 @@ class Parser:
 def _check_higher_order(options: ParseOptions, exact: bool) -> None:
     """Refuses what needs sums over trees of higher order."""
     for name in ("kbest", "samples"):
-        if getattr(options, name) is not None:
-            raise ArgumentError(f"{name} needs a first-order model; this one has a higher order.")
+        if getattr(options, name) is not None and not exact:
+            raise ArgumentError(
+                f"{name} needs a first-order model or inference='exact'; this model finds best "
+                "trees only."
+            )
     if options.decode not in (None, "map") and not (exact and options.decode == "mbr"):
         raise ArgumentError(
             f"decode={options.decode!r} needs a first-order model; this one finds best trees (map)."
