@@ -1,0 +1,106 @@
+"""Speed of labelled parsing with first and higher orders, and of exact sums of second order.
+
+    python benchmarks/bench_orders.py --treebank DIR     # a folder with train, dev and test files
+
+Everything counts: reading the file, features, pruning, parts, trees, labels, writing. The orders
+take turns, on one thread and on two. Models are trained in two passes and kept (`--memory`); more
+passes make sharper models, which are no slower.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bench_parser import Parse, arbora_parse, find
+from timing import interleaved, ratio
+
+import arbora
+from arbora.data.whole import read_whole
+from arbora.features import Encoded
+from arbora.inference.packed_second_order import PackedSecondOrder
+from arbora.parsers.decoding import BlockDecoder
+from arbora.parsers.higher_order import PartDecoder
+from arbora.parts import PackedParts
+
+GOALS = {"sibling": 15_000, "grandsibling": 8_000}
+ORDERS = ("first", *GOALS)
+
+
+def model_of(folder: Path, memory: Path, order: str, **options: Any) -> Path:
+    """The file of a model, trained now or earlier."""
+    path = memory / f"speed-{folder.name}-{order}{'-exact' if options else ''}.arbora"
+    if not path.exists():
+        memory.mkdir(parents=True, exist_ok=True)
+        parser = arbora.Parser(passes=2, order=order, **options)  # type: ignore[arg-type]
+        parser.fit(find(folder, "train"), find(folder, "dev")).save(path)
+    return path
+
+
+def parsing(folder: Path, memory: Path, rounds: int) -> None:
+    test, output = find(folder, "test"), memory / "parsed.conllu"
+    candidates: dict[tuple[str, int], Parse] = {}
+    for order in ORDERS:
+        model = model_of(folder, memory, order)
+        for threads in (1, 2):
+            candidates[order, threads] = arbora_parse(model, test, threads, output)
+    times: dict[tuple[str, int], list[float]] = {name: [] for name in candidates}
+    words = 0
+    for _ in range(rounds):
+        for name, parse in candidates.items():
+            started = time.perf_counter()
+            words = parse()
+            times[name].append(time.perf_counter() - started)
+    output.unlink()
+    print(f"Labelled parsing of {words} words, words a second: best and median of {rounds}")
+    for (order, threads), seconds in times.items():
+        best, middle = words / min(seconds), words / float(np.median(seconds))
+        goal = f"   goal {GOALS[order]}" if threads == 1 and order in GOALS else ""
+        gain = float(np.median(np.array(times[order, 1]) / np.array(seconds)))
+        scaling = "" if threads == 1 else f"   {gain:.2f}x"
+        print(f"  {order:14} {threads} thread(s) {best:9.0f} {middle:9.0f}{goal}{scaling}")
+
+
+def exact_sums(folder: Path, memory: Path, rounds: int) -> None:
+    """Marginals of exact projective trees with grandsiblings, on one thread and two."""
+    model = arbora.load(
+        model_of(folder, memory, "grandsibling", trees="projective", inference="exact"), threads=1
+    ).model
+    block = read_whole(list(arbora.read_conllu(find(folder, "test"))))
+    encoded = Encoded(block, model.features, model.word_clusters)
+    everything = np.arange(len(block))
+    first_order = BlockDecoder(model, 1).distribution(encoded, everything)
+    parts = PartDecoder(model, 1, "projective").parts(encoded, everything, first_order)
+
+    def with_threads(threads: int) -> PackedSecondOrder:
+        kept = PackedParts.over(parts.arcs, parts.n_words, parts.kinds, threads)
+        return PackedSecondOrder(kept.with_scores(parts.arcs, parts.tables), model.root)
+
+    one, two = with_threads(1), with_threads(2)
+    questions = {"marginals": "sums", "best trees": "argmax"}
+    print(f"Exact projective grandsiblings, {len(block)} sentences, sentences a second")
+    for name, method in questions.items():
+        times = interleaved({"one": getattr(one, method), "two": getattr(two, method)}, rounds)
+        rates = [len(block) / float(np.median(times[which])) for which in ("one", "two")]
+        gain = ratio(times, "one", "two")
+        print(f"  {name:14} {rates[0]:9.0f}   two threads {rates[1]:9.0f}   {gain:.2f}x")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--treebank", type=Path, required=True)
+    arguments.add_argument("--memory", type=Path, default=Path("build/experiments"))
+    arguments.add_argument("--rounds", type=int, default=7)
+    arguments.add_argument("--only", choices=("parsing", "sums"))
+    chosen = arguments.parse_args()
+    if chosen.only != "sums":
+        parsing(chosen.treebank, chosen.memory, chosen.rounds)
+    if chosen.only != "parsing":
+        exact_sums(chosen.treebank, chosen.memory, chosen.rounds)
+
+
+if __name__ == "__main__":
+    main()
