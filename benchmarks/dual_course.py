@@ -3,16 +3,18 @@ tree class (Koo et al. 2010, figures 3 and 4, sections 7.4 to 7.7)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-from dual_models import EWT, ORDERS, Scored, Study, seconds
+from dual_models import EWT, ORDERS, Scored, Study, timed_decode
 from numpy.typing import NDArray
 
 from arbora.evaluation.significance import permutation_test
 from arbora.inference.automata import best_walks
-from arbora.inference.dual import decode_dual, dual_history
-from arbora.types import TreeClass
+from arbora.inference.dual import Solver, decode_dual, dual_history
+from arbora.parts import PackedParts
+from arbora.types import Root, TreeClass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +73,7 @@ def _print_recomputed(courses: dict[str, Course]) -> None:
     print("| iterations | " + " | ".join(columns) + " |")
     print("| --- |" + " ---: | ---: |" * len(courses))
     edges = [0, 1, 2, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, LAST]
-    for low, high in zip(edges, edges[1:], strict=False):
+    for low, high in pairwise(edges):
         cells = []
         for shares, running in courses.values():
             span = slice(low, high)
@@ -119,7 +121,7 @@ def _draw_recomputed(axes: Axes, recomputed: dict[str, Course]) -> None:
     edges = np.unique(np.geomspace(1, LAST + 1, 40).astype(int)) - 1
     for order, (shares, running) in recomputed.items():
         middles, means = [], []
-        for low, high in zip(edges, edges[1:], strict=False):
+        for low, high in pairwise(edges):
             if running[low] > 0:
                 middles.append(np.sqrt((low + 1) * high))
                 means.append(np.average(shares[low:high], weights=running[low:high]))
@@ -145,7 +147,7 @@ def _draw_limits(axes: Axes, by_limit: dict[str, NDArray[np.float64]]) -> None:
 
 
 def zstar(study: Study) -> None:
-    """The automata by themselves: how good are their best walks before anything makes them agree?"""
+    """The automata by themselves: how good are their walks before anything makes them agree?"""
     print("\n## z* before agreement (D10, section 7.6: siblings 91.11 / 88.95)\n")
     print(
         "| treebank | order | learner | precision | recall | words with one head % | trees % | "
@@ -180,7 +182,7 @@ def _quality_of_walks(data: Scored) -> str:
     )
 
 
-def _agree_at_once(parts: Any, root: Any) -> bool:
+def _agree_at_once(parts: PackedParts, root: Root) -> bool:
     return bool(decode_dual(parts, "nonprojective", root, 1, "subgradient").certified[0])
 
 
@@ -225,17 +227,17 @@ def solvers(study: Study) -> None:
     """AD3, the subgradient and branching: iterations and time to a certificate."""
     print("\n## Solvers, iterations and time to a certificate\n")
     print(
-        "| order | solver | % certified | iterations: mean | median | 95 % | 99 % | ms a sentence | "
-        "of those all certify: iterations | ms |\n| --- | --- |" + " ---: |" * 8
+        "| order | solver | % certified | iterations: mean | median | 95 % | 99 % | "
+        "ms a sentence | of those all certify: iterations | ms |\n| --- | --- |" + " ---: |" * 8
     )
     for order in ORDERS:
         data = study.dev(EWT, study.parser(EWT, order=order))
         answers: dict[str, NDArray[np.float64]] = {}
-        for solver in ("subgradient", "ad3", "branch"):
+        names: tuple[Solver, ...] = ("subgradient", "ad3", "branch")
+        for solver in names:
             rows = []
             for parts in data.parts:
-                ask = lambda: decode_dual(parts, "nonprojective", data.root, LAST, solver)  # noqa: B023, E731
-                answer, took = seconds(ask)
+                answer, took = timed_decode(parts, data.root, LAST, solver)
                 rows.append((answer.certified[0], answer.iterations[0], 1000 * took))
             answers[solver] = np.array(rows, dtype=np.float64)
         by_all = np.all([rows[:, 0] > 0 for rows in answers.values()], axis=0)

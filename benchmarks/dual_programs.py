@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from dual_models import EWT, ORDERS, Scored, Study, seconds, with_random_weights
+from dual_models import EWT, ORDERS, Scored, Study, timed_decode, with_random_weights
 
-from arbora.inference.dual import decode_dual
+from arbora.inference.dual import Solver
 from arbora.inference.integer_program import ProgramAnswer, solve_program
 from arbora.parsers.settings import PARTS_OF_ORDER
 from arbora.parts import PackedParts
@@ -41,9 +41,9 @@ def _program(**options: Any) -> Method:
     return run
 
 
-def _dual(solver: Any, limit: int) -> Method:
+def _dual(solver: Solver, limit: int) -> Method:
     def run(parts: PackedParts, root: Any) -> Found:
-        answer, took = seconds(lambda: decode_dual(parts, "nonprojective", root, limit, solver))
+        answer, took = timed_decode(parts, root, limit, solver)
         return answer.heads, bool(answer.certified[0]), took
 
     return run
@@ -97,7 +97,7 @@ def ilp(study: Study) -> None:
 
 
 def _compare(order: str, data: Scored) -> None:
-    solvers = ("branch", "subgradient")
+    solvers: tuple[Solver, ...] = ("branch", "subgradient")
     times: dict[str, list[float]] = {name: [] for name in ("ilp", *solvers)}
     certified = dict.fromkeys(solvers, 0)
     exceptions = dict.fromkeys(solvers, 0)
@@ -106,8 +106,7 @@ def _compare(order: str, data: Scored) -> None:
         times["ilp"].append(best.seconds)
         slack = 1e-6 * max(1.0, abs(best.score))  # HiGHS's own tolerance
         for solver in solvers:
-            ask = lambda: decode_dual(parts, "nonprojective", data.root, 5000, solver)  # noqa: B023, E731
-            answer, took = seconds(ask)
+            answer, took = timed_decode(parts, data.root, 5000, solver)
             times[solver].append(took)
             if answer.certified[0]:
                 certified[solver] += 1

@@ -43,15 +43,16 @@ auto run_interruptibly(const Job& job) {
   }
 }
 
-TreeQuestion question_of(bool projective, bool multi, Index max_iterations, bool lazy) {
+TreeQuestion question_of(bool projective, bool multi, Index max_iterations, bool lazy = true,
+                         double seconds = arbora::kInfinity) {
   return {projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
-          multi ? arbora::Root::multi : arbora::Root::single, max_iterations, lazy};
+          multi ? arbora::Root::multi : arbora::Root::single, max_iterations, lazy, seconds};
 }
 
 void decode(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
             Floats grandparents, Floats grandsiblings, Ints sides, Ints states, Floats numbers,
             bool projective, bool multi, Index max_iterations, int solver, bool lazy,
-            InOut<std::int32_t> heads, InOut<double> scores, InOut<double> bounds,
+            double seconds, InOut<std::int32_t> heads, InOut<double> scores, InOut<double> bounds,
             InOut<std::uint8_t> certified, InOut<std::int64_t> iterations, int threads) {
   const auto values = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
   check_count(states.size(), static_cast<Index>(sides.size()), "states");
@@ -68,7 +69,7 @@ void decode(const PartBatch& parts, Floats arcs, Floats consecutive, Floats sibl
                                     iterations.data()};
   run_interruptibly([&](Interruption& interruption) {
     arbora::batch_decode(parts, values, automata,
-                         question_of(projective, multi, max_iterations, lazy),
+                         question_of(projective, multi, max_iterations, lazy, seconds),
                          static_cast<Solver>(solver), answers, threads, interruption);
   });
 }
@@ -80,7 +81,7 @@ std::tuple<Output<std::int32_t>, Output<double>, Output<double>> trace(
   if (sentence < 0 || sentence >= parts.size()) throw nb::index_error("no such sentence");
   arbora::DualTrace found = run_interruptibly([&](Interruption& interruption) {
     return arbora::trace_dual(parts, values, sentence,
-                              question_of(projective, multi, max_iterations, true), interruption);
+                              question_of(projective, multi, max_iterations), interruption);
   });
   return {to_array(std::move(found.recomputed)), to_array(std::move(found.duals)),
           to_array(std::move(found.primals))};
@@ -91,7 +92,7 @@ std::tuple<Output<std::int32_t>, Output<double>, Output<double>> trace(
 void bind_dual(nb::module_& module) {
   module.def("decode_dual", &decode, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
              "grandparents"_a, "grandsiblings"_a, "sides"_a, "states"_a, "numbers"_a,
-             "projective"_a, "multi"_a, "max_iterations"_a, "solver"_a, "lazy"_a,
+             "projective"_a, "multi"_a, "max_iterations"_a, "solver"_a, "lazy"_a, "seconds"_a,
              "heads"_a.noconvert(), "scores"_a.noconvert(), "bounds"_a.noconvert(),
              "certified"_a.noconvert(), "iterations"_a.noconvert(), "threads"_a,
              "The best trees by dual decomposition, with their certificates.");

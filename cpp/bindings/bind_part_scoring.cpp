@@ -1,7 +1,12 @@
 // Scores of second-order parts and their gradients. No arithmetic here.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <stdexcept>
+#include <tuple>
 
 #include "arbora/scoring/part_table.hpp"
 #include "arrays.hpp"
@@ -20,6 +25,7 @@ using arbora::border::Input;
 using arbora::border::part_scores;
 using arbora::border::part_values;
 using arbora::features::Encoded;
+using arbora::features::FeatureSet;
 using arbora::scoring::Gradient;
 using arbora::scoring::LinearModel;
 using arbora::scoring::Selection;
@@ -81,8 +87,36 @@ void part_norms(const LinearModel& model, const Encoded& encoded, Ints sentences
   arbora::scoring::part_norms(model.arcs, selection, parts, d, norms.data());
 }
 
+using Row = std::tuple<std::string_view, std::vector<std::string>, unsigned, double>;
+
+template <class Weight>
+std::vector<Row> explain_part(const LinearModel& model, Input<Weight> weights,
+                              const arbora::data::Block& block, Index sentence,
+                              const FeatureSet& features,
+                              const arbora::features::Clusters* clusters, const PartBatch& parts,
+                              Index place, int kind, Index number) {
+  check_model(model, weights.size());
+  if (sentence < 0 || sentence >= block.sentences()) throw nb::index_error("no such sentence");
+  if (place < 0 || place >= parts.size()) throw nb::index_error("no such sentence");
+  if (parts[place].n_words() != block.words(sentence)) {
+    throw std::invalid_argument("parts of another sentence");
+  }
+  if (kind < 0 || kind > 3) throw nb::index_error("no such kind of parts");
+  const arbora::features::NamedSentence named(block, sentence, features.columns, clusters);
+  std::vector<Row> rows;
+  for (auto& entry :
+       arbora::scoring::explain_part(model.arcs, weights.data(), named.view(), parts[place],
+                                     static_cast<arbora::PartKind>(kind), number)) {
+    rows.emplace_back(entry.name, std::move(entry.atoms), entry.variant, entry.value);
+  }
+  return rows;
+}
+
 template <class Weight>
 void bind_scores(nb::module_& module) {
+  module.def("explain_part", &explain_part<Weight>, "model"_a, "weights"_a.noconvert(), "block"_a,
+             "sentence"_a, "features"_a, "clusters"_a.none(), "parts"_a, "place"_a, "kind"_a,
+             "number"_a, "Template, atoms, variant and contribution of every feature of a part.");
   module.def("score_parts", &score_parts<Weight>, "model"_a, "weights"_a.noconvert(), "scale"_a,
              "encoded"_a, "sentences"_a, "parts"_a, "kept"_a, "arcs"_a.noconvert(),
              "consecutive"_a.noconvert(), "siblings"_a.noconvert(), "grandparents"_a.noconvert(),

@@ -1,6 +1,7 @@
 #include "arbora/inference/branch_and_bound.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <queue>
 
@@ -35,6 +36,7 @@ class Search {
          std::int32_t* heads, Workspace& workspace, Interruption& interruption)
       : dual_(steps, arcs, limited(question)),
         limit_(question.max_iterations),
+        seconds_(question.seconds),
         heads_(heads),
         found_(at(steps.parts().n_words())),
         workspace_(workspace),
@@ -49,7 +51,7 @@ class Search {
     divide(queue_.top());
     queue_.pop();
     while (!queue_.empty() && !is_closed(queue_.top().bound, best_.score)) {
-      if (best_.iterations >= limit_) {
+      if (best_.iterations >= limit_ || is_late()) {
         best_.bound = queue_.top().bound;
         return best_;
       }
@@ -63,6 +65,11 @@ class Search {
   }
 
  private:
+  bool is_late() const {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began_;
+    return passed.count() > seconds_;
+  }
+
   // A multiplier that makes an automaton take an arc whatever else it scores.
   static double force_of(const StepTables& steps, const double* arcs) {
     const PartIndex& parts = steps.parts();
@@ -165,6 +172,8 @@ class Search {
 
   DualDecomposition dual_;
   Index limit_;
+  double seconds_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::int32_t* heads_;
   std::vector<std::int32_t> found_;
   Workspace& workspace_;

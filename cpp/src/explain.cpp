@@ -7,33 +7,7 @@ using features::NamedAtom;
 using features::Role;
 using features::Template;
 
-std::string text_of(const NamedAtom& atom) { return atom.text; }
-std::string text_of(std::uint64_t number) { return std::to_string(number); }
-
-// Writes down what the sinks of score_arcs add up: slot for slot the same weights.
-template <class Weight>
-struct Record {
-  const Weight* weights;
-  int bits;
-  unsigned variant;
-  std::vector<Contribution>& entries;
-
-  template <class... Atoms>
-  void operator()(const Template& name, const Atoms&... atoms) {
-    weighted(1.0F, name, atoms...);
-  }
-  template <class... Atoms>
-  void weighted(float value, const Template& name, const Atoms&... atoms) {
-    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
-    for (const unsigned twin : {features::kAnyVariant, variant}) {
-      const double weight = static_cast<double>(weights[slot ^ twin]);
-      entries.push_back(
-          {name.name, {text_of(atoms)...}, twin, false, static_cast<double>(value) * weight});
-    }
-  }
-};
-
-// The same for the sinks of score_rows, of which one outcome is looked at.
+// Writes down what the sinks of score_rows add up for one outcome.
 template <class Weight>
 struct RowRecord {
   const Weight* weights;
@@ -65,7 +39,8 @@ std::vector<Contribution> explain_arc(const LinearModel& model, const Weight* we
                                       Index modifier, Index outcome) {
   std::vector<Contribution> entries;
   const ArcTable& table = model.arcs;
-  Record<Weight> sink{weights, table.bits, features::variant_of(head, modifier), entries};
+  const Variants variants{features::kAnyVariant, features::variant_of(head, modifier)};
+  FeatureRecord<Weight> sink{weights, table.bits, variants, entries};
   features::end_templates(table.features, sentence, head, Role::head, sink);
   features::end_templates(table.features, sentence, modifier, Role::modifier, sink);
   features::Between<NamedAtom> between;

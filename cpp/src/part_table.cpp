@@ -18,10 +18,10 @@ Variants slots(features::PartVariants variants) { return {variants.first, varian
 
 // Calls visit(number, variants, name_features) for every part of a kind, where
 // name_features(sink) names the part's features to a sink. `wanted(number)` is asked first.
-template <class Wanted, class Visit>
+template <class Atom, class Wanted, class Visit>
 class PartWalk {
  public:
-  PartWalk(const FeatureSet& set, const HashedSentence& s, const PartIndex& parts,
+  PartWalk(const FeatureSet& set, const features::Sentence<Atom>& s, const PartIndex& parts,
            const Wanted& wanted, const Visit& visit)
       : set_(set), s_(s), parts_(parts), wanted_(wanted), visit_(visit) {}
 
@@ -125,7 +125,7 @@ class PartWalk {
   static constexpr Index kNone = -2;  // START or END; -1 is the root's grandparent
 
   const FeatureSet& set_;
-  const HashedSentence& s_;
+  const features::Sentence<Atom>& s_;
   const PartIndex& parts_;
   const Wanted& wanted_;
   const Visit& visit_;
@@ -223,5 +223,29 @@ void part_norms(const ArcTable& table, const Selection& selection, const PartBat
         norms[i] = squared_norm(entries);
       });
 }
+
+template <class Weight>
+std::vector<Contribution> explain_part(const ArcTable& table, const Weight* weights,
+                                       const features::Sentence<features::NamedAtom>& sentence,
+                                       const PartIndex& parts, PartKind kind, Index number) {
+  std::vector<Contribution> entries;
+  const auto wanted = [&](Index other) { return other == number; };
+  const auto visit = [&](Index, Variants variants, const auto& name_features) {
+    FeatureRecord<Weight> sink{weights, table.bits, variants, entries};
+    name_features(sink);
+  };
+  const PartWalk walk(table.features, sentence, parts, wanted, visit);
+  if (kind == PartKind::consecutive) walk.consecutive();
+  if (kind == PartKind::grandparents) walk.grandparents();
+  if (kind == PartKind::grandsiblings) walk.grandsiblings();
+  return entries;
+}
+
+template std::vector<Contribution> explain_part(const ArcTable&, const float*,
+                                                const features::Sentence<features::NamedAtom>&,
+                                                const PartIndex&, PartKind, Index);
+template std::vector<Contribution> explain_part(const ArcTable&, const double*,
+                                                const features::Sentence<features::NamedAtom>&,
+                                                const PartIndex&, PartKind, Index);
 
 }  // namespace arbora::scoring

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 import arbora
-from arbora import Automaton, Decoded, HeadAutomata, Parts, ProjectiveTrees, SecondOrderTrees
+from arbora import (
+    ArgumentError,
+    Automaton,
+    Decoded,
+    HeadAutomata,
+    Parts,
+    ProjectiveTrees,
+    SecondOrderTrees,
+)
+from arbora.inference.dual import decode_dual
 from arbora.parts import PackedParts
 from arbora.testing import best_tree_slowly, enumerate_trees, random_parts
 
@@ -247,3 +256,40 @@ def test_bad_automata_are_refused_in_a_sentence():
         Automaton([0.0], [[0.0]], [np.nan])
     with pytest.raises(arbora.ArgumentError, match="modifiers"):
         Automaton.at_most(-1)
+
+
+def hopeless(n_words=60, seed=3):
+    """Random scores of a long sentence, which nobody should hope to decode exactly."""
+    rng = np.random.default_rng(seed)
+    side = n_words + 1
+    flat = rng.normal(size=side * side)
+    packed = PackedParts.over(flat, np.array([n_words]), ["consecutive_siblings"])
+    packed.tables["consecutive_siblings"][:] = 3 * rng.normal(
+        size=len(packed.tables["consecutive_siblings"])
+    )
+    return HeadAutomata(packed.sentence(0))
+
+
+def test_a_time_limit_ends_with_the_best_so_far():
+    model = hopeless()
+    tree = model.exact_argmax(time_limit=0.05)
+    assert not tree.certified
+    assert tree.gap > 0.0
+    assert tree.score == pytest.approx(model.score(tree.heads))
+    assert "gap=" in repr(tree)
+
+
+def test_a_time_limit_changes_nothing_if_there_is_time(rng):
+    for _ in range(5):
+        model = HeadAutomata(random_parts(rng, 5, MODELS[-1]))
+        for method in ("branch", "ilp"):
+            assert model.exact_argmax(method, time_limit=60.0).certified
+
+
+def test_bad_time_limits():
+    model = HeadAutomata(Parts(np.zeros((3, 3))))
+    for method in ("branch", "ilp"):
+        with pytest.raises(ArgumentError, match="seconds above 0"):
+            model.exact_argmax(method, time_limit=0.0)
+    with pytest.raises(ArgumentError, match="has a limit of iterations"):
+        decode_dual(Parts(np.zeros((3, 3))).packed(), solver="ad3", time_limit=1.0)

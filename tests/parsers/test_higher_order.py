@@ -139,11 +139,6 @@ def test_distributions(test_sentences):
     assert isinstance(trained(order="sibling").distribution(test_sentences[0]), SpanningTrees)
 
 
-def test_higher_orders_are_not_explained(test_sentences):
-    with pytest.raises(ArgumentError, match="explain first-order models"):
-        trained(order="sibling").explain(test_sentences[0], word=1)
-
-
 def test_decoding_classes(test_sentences):
     parser = trained(order="sibling")
     projective = list(parser.parse(test_sentences, trees="projective", probabilities=False))
@@ -160,6 +155,7 @@ def test_decoding_classes(test_sentences):
         ({"kbest": 3}, "kbest needs a first-order model"),
         ({"samples": 3}, "samples needs a first-order model"),
         ({"decode": "mbr"}, "this one finds best trees"),
+        ({"kbest": 3, "certificates": True}, "certificates say that a tree is the best"),
     ],
 )
 def test_what_needs_sums_is_refused(test_sentences, options, reason):

@@ -12,9 +12,16 @@ import arbora
 TREEBANK = Path(__file__).parents[2] / "examples" / "treebank"
 
 
-@pytest.fixture(scope="module", params=["staged", "joint", "none"])
+EXACT = {"order": "grandsibling", "trees": "projective", "inference": "exact"}
+MODELS = [
+    {"labels": "staged"}, {"labels": "joint"}, {"labels": "none"}, EXACT,
+    {"labels": "none", **EXACT, "order": "sibling", "learner": "mira"},
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=MODELS, ids=str)
 def parser(request):
-    made = arbora.Parser(labels=request.param, bits=14, label_bits=6, passes=1, threads=1)
+    made = arbora.Parser(**request.param, bits=14, label_bits=6, passes=1, threads=1)
     return made.fit(TREEBANK / "dev.conllu")
 
 
@@ -38,7 +45,8 @@ def test_kbest(parser, sentences):
             one = parsed[at]
             assert one.heads.tolist() == tree.heads.tolist()
             assert one.forms == sentence.forms
-            log_prob = trees.log_prob(tree.heads, tree.labels)
+            labels = () if tree.labels is None else (tree.labels,)
+            log_prob = trees.log_prob(tree.heads, *labels)
             if parser.settings.labels == "staged":
                 log_prob += np.log(one.label_probabilities).sum()
             assert one.log_prob == pytest.approx(log_prob, abs=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -60,16 +61,19 @@ def decode_dual(
     *,
     lazy: bool = True,
     automata: PackedAutomata = NO_AUTOMATA,
+    time_limit: float | None = None,
 ) -> DualAnswers:
     """The best trees by dual decomposition (Koo et al. 2010); Ctrl-C ends it promptly.
 
     `solver="branch"` divides the trees where the subgradient leaves a gap, up to so many
     iterations in all; "exact" does so until every tree is certified, without a limit. Without
-    `lazy`, all head automata are run in every iteration; the answers are the same.
+    `lazy`, all head automata are run in every iteration; the answers are the same. `time_limit`,
+    in seconds for each sentence, ends "branch" and "exact" with the best tree and bound so far.
     """
     _check_question(parts, trees, root)
     check_choice(solver, SOLVERS, "solver")
     limit = as_count(max_iterations, "max_iterations")
+    seconds = _seconds(time_limit, solver)
     count = len(parts)
     answers = DualAnswers(
         np.zeros(int(parts.n_words.sum()), dtype=np.int32), np.empty(count), np.empty(count),
@@ -77,7 +81,7 @@ def decode_dual(
     )  # fmt: skip
     kernels.decode_dual(
         parts.index, *parts.arrays(), *automata, trees == "projective", root == "multi", limit,
-        SOLVERS.index(solver), lazy, answers.heads, answers.scores, answers.bounds,
+        SOLVERS.index(solver), lazy, seconds, answers.heads, answers.scores, answers.bounds,
         answers.certified.view(np.uint8), answers.iterations, parts.threads,
     )  # fmt: skip
     impossible = np.flatnonzero(answers.iterations == 0)
@@ -111,6 +115,16 @@ def check_kinds(kinds: tuple[str, ...]) -> None:
             "head automata walk from one modifier to the next and cannot score `siblings`, any two "
             "modifiers of a head: use LoopyTrees, or an integer program, for these parts"
         )
+
+
+def _seconds(time_limit: float | None, solver: Solver) -> float:
+    if time_limit is None:
+        return math.inf
+    if solver not in ("branch", "exact"):
+        raise ArgumentError(f"solver={solver!r} has a limit of iterations, and no time_limit.")
+    if not time_limit > 0.0:
+        raise ArgumentError(f"time_limit must be seconds above 0, or None, not {time_limit!r}.")
+    return float(time_limit)
 
 
 def _check_question(parts: PackedParts, trees: TreeClass, root: Root) -> None:

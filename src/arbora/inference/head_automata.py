@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arbora.arrays import as_real
-from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError
+from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError, SolverError
 from arbora.inference.arguments import check_choice
 from arbora.inference.dual import (
     NO_AUTOMATA,
@@ -141,15 +141,21 @@ class HeadAutomata:
         check_choice(solver, ("subgradient", "ad3", "branch"), "solver")
         return self._decode(max_iterations, solver)
 
-    def exact_argmax(self, method: Literal["branch", "ilp"] = "branch") -> Decoded:
+    def exact_argmax(
+        self, method: Literal["branch", "ilp"] = "branch", time_limit: float | None = None
+    ) -> Decoded:
         """The best tree, certified, however long it takes.
 
         "branch" divides the trees by the least certain arc and bounds either half by dual
         decomposition, until no bound exceeds the best tree found; "ilp" asks an integer-program
-        solver, to its tolerance of 1e-6.
+        solver, to its tolerance of 1e-6. After `time_limit` seconds the answer is the best tree so
+        far: `certified` is False then, and `gap` says what may be missing. Without any tree until
+        then there is a `SolverError`.
         """
         check_choice(method, ("branch", "ilp"), "method")
-        return self._decode(1, "exact") if method == "branch" else self._by_program()
+        if method == "branch":
+            return self._decode(1, "exact", time_limit)
+        return self._by_program(time_limit)
 
     def score(self, heads: ArrayLike) -> float:
         """The score of a tree: arcs, parts, and automata; -inf if one of them forbids it."""
@@ -166,27 +172,34 @@ class HeadAutomata:
             raise ArgumentError("history does not follow automata with states: leave them out")
         return dual_history(self.parts.packed(), 0, self.trees, self.root, max_iterations)
 
-    def _by_program(self) -> Decoded:
+    def _by_program(self, time_limit: float | None) -> Decoded:
         if self.automata:
             raise ArgumentError(
                 'an integer program knows no automata with states: use method="branch"'
             )
-        found = solve_program(self.parts, self.trees, self.root)
+        found = solve_program(self.parts, self.trees, self.root, time_limit=time_limit)
         bound = found.score if found.certified else max(found.value, found.score)
         return Decoded(found.heads, found.score, bound, found.certified, iterations=1)
 
     def __repr__(self) -> str:
         return f"HeadAutomata({self.parts!r}, trees={self.trees!r}, root={self.root!r})"
 
-    def _decode(self, max_iterations: int, solver: Solver) -> Decoded:
+    def _decode(
+        self, max_iterations: int, solver: Solver, time_limit: float | None = None
+    ) -> Decoded:
         answers = decode_dual(
             self.parts.packed(), self.trees, self.root, max_iterations, solver,
-            automata=self._automata,
+            automata=self._automata, time_limit=time_limit,
         )  # fmt: skip
         score, bound = float(answers.scores[0]), float(answers.bounds[0])
+        certified, iterations = bool(answers.certified[0]), int(answers.iterations[0])
+        if time_limit is not None and score == -np.inf < bound:
+            raise SolverError(
+                f"no tree that the automata allow was found within {time_limit} seconds: give it a "
+                "longer time_limit."
+            )
         if bound == -np.inf or (solver == "exact" and score == -np.inf):
             raise NoTreeError("there is no tree: the automata forbid every one.")
-        certified, iterations = bool(answers.certified[0]), int(answers.iterations[0])
         return Decoded(answers.heads, score, bound, certified, iterations)
 
 

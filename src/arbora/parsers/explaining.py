@@ -15,7 +15,7 @@ from arbora.features import Encoded
 from arbora.parsers.model import Model
 from arbora.types import FloatArray
 
-__all__ = ["Contribution", "Explanation", "explain_arc"]
+__all__ = ["Contribution", "Explanation", "explain_arc", "sorted_contributions", "variant_text"]
 
 _DISTANCES = ("1", "2", "3", "4-5", "6-9", "10-19", "20+")
 _ROOT = 15  # the variant of arcs from the root symbol
@@ -45,8 +45,9 @@ class Explanation:
 
     The contributions, largest first, sum to `difference`; features that say the same of both heads
     are left out. In models whose arcs have labels or hidden clusters inside the sum over trees, the
-    scores are those of each arc with its best label or cluster, `outcome` and `against_outcome`;
-    `explains` says so.
+    scores are those of each arc with its best label or cluster, `outcome` and `against_outcome`. In
+    models of higher order, they are those of the arc and of all parts that the tree has with the
+    one head and not with the other, the rest of it being the same. `explains` says which.
     """
 
     word: int
@@ -95,8 +96,8 @@ def explain_arc(
             sums[feature] = sums.get(feature, 0.0) + sign * value
     return Explanation(
         word, head, against, float(scores[head, word]), float(scores[against, word]),
-        _sorted(sums), _what_is_explained(model), _outcome_name(model, int(best[head, word])),
-        _outcome_name(model, int(best[against, word])),
+        sorted_contributions(sums), _what_is_explained(model),
+        _outcome_name(model, int(best[head, word])), _outcome_name(model, int(best[against, word])),
     )  # fmt: skip
 
 
@@ -126,7 +127,8 @@ def _what_is_explained(model: Model) -> str:
     return "the score of the arc"
 
 
-def _sorted(sums: Mapping[_Feature, float]) -> tuple[Contribution, ...]:
+def sorted_contributions(sums: Mapping[_Feature, float]) -> tuple[Contribution, ...]:
+    """The contributions that are not 0, the weightiest first."""
     made = [
         Contribution(template, atoms, variant, value, outcome)
         for (template, atoms, variant, outcome), value in sums.items()

@@ -20,6 +20,7 @@ from arbora.inference.packed import available_threads
 from arbora.parsers.checkpoint import Checkpoint
 from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.explaining import Explanation, check_word, explain_arc
+from arbora.parsers.explaining_parts import explain_in_tree
 from arbora.parsers.fitting import Fit, fit_model
 from arbora.parsers.model import Model
 from arbora.parsers.model_file import from_bytes, read_model, to_bytes, write_model
@@ -195,16 +196,18 @@ class Parser:
         """Which features gave `word` its head (by default the parse's), and not another.
 
         The other head is `against`, by default the best-scoring rival. Words count from 1. Arcs
-        of joint labels or hidden clusters are explained with the best of these.
+        of joint labels or hidden clusters are explained with the best of these; arcs of higher
+        orders with all parts that would change if nothing but the head did.
         """
-        if self.model.pruner is not None:
-            raise ArgumentError(
-                "an arc of a higher-order tree has no score of its own: explain first-order models."
-            )
         block = read_whole([sentence])
-        if head is None:
-            check_word(block, word)
-            head = int(parse_block(self.decoder(), block, ParseOptions()).trees.heads[word - 1])
+        check_word(block, word)
+        higher = self.model.pruner is not None
+        heads = np.empty(0, dtype=np.int32)
+        if head is None or higher:
+            heads = parse_block(self.decoder(), block, ParseOptions()).trees.heads
+            head = int(heads[word - 1]) if head is None else head
+        if higher:
+            return explain_in_tree(self.model, block, heads, word, head, against)
         return explain_arc(self.model, block, word, head, against)
 
     def evaluate(self, gold: TreebankSource, **options: Any) -> Scores:

@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora._core import scoring as kernels
-from arbora.features import Encoded, FeatureSettings
-from arbora.parts import PackedParts, PartKind
+from arbora.data import Block
+from arbora.features import Encoded, FeatureSettings, WordClusters
+from arbora.parts import KINDS, PackedParts, PartKind
 from arbora.scoring.linear import Gradient, Sentences, Weights
 from arbora.types import FloatArray
 
 __all__ = ["PartScorer"]
+
+Feature = tuple[str, list[str], int, float]  # template, atoms, variant, weight times value
 
 
 class PartScorer:
@@ -25,6 +28,7 @@ class PartScorer:
     def __init__(
         self, settings: FeatureSettings, bits: int, kinds: Sequence[PartKind], threads: int = 1
     ) -> None:
+        self._settings = settings
         self._model = kernels.make_model(settings.kernel, bits, None)
         self.kinds = tuple(kinds)
         self.threads = threads
@@ -50,6 +54,40 @@ class PartScorer:
             *parts.arrays(), self.threads,
         )  # fmt: skip
         return parts
+
+    def explain_arc(
+        self,
+        weights: Weights,
+        block: Block,
+        clusters: WordClusters | None,
+        head: int,
+        modifier: int,
+    ) -> list[Feature]:
+        """Every feature of an arc of a block's first sentence."""
+        table = None if clusters is None else clusters.kernel
+        features = kernels.explain(
+            self._model, weights, block, 0, self._settings.kernel, table, head, modifier, 0
+        )
+        return [(name, atoms, variant, value) for name, atoms, variant, _, value in features]
+
+    def explain_part(
+        self,
+        weights: Weights,
+        block: Block,
+        clusters: WordClusters | None,
+        parts: PackedParts,
+        kind: PartKind,
+        place: int,
+    ) -> list[Feature]:
+        """Every feature of a part of a block's first sentence: the one in this place of its table.
+
+        Variants are those of `cpp/include/arbora/features/part_templates.hpp`.
+        """
+        table = None if clusters is None else clusters.kernel
+        return kernels.explain_part(
+            self._model, weights, block, 0, self._settings.kernel, table, parts.index, 0,
+            KINDS.index(kind), place,
+        )  # fmt: skip
 
     def expand(
         self, gradient: Gradient, encoded: Encoded, sentences: Sentences, d_scores: PackedParts

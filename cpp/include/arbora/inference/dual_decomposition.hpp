@@ -29,6 +29,7 @@ struct TreeQuestion {
   Root root = Root::single;
   Index max_iterations = 5000;
   bool lazy = true;  // re-run an automaton only when its multipliers have changed (section 7.4)
+  double seconds = kInfinity;  // for each sentence; looked at by branch_and_bound
 };
 
 // The tree itself goes where the caller wants it. Without any tree the score is -inf.

@@ -7,8 +7,12 @@
 
 #include "arbora/features/words.hpp"
 #include "arbora/scoring/linear_model.hpp"
+#include "arbora/scoring/slot_sinks.hpp"
 
 namespace arbora::scoring {
+
+inline std::string text_of(const features::NamedAtom& atom) { return atom.text; }
+inline std::string text_of(std::uint64_t number) { return std::to_string(number); }
 
 struct Contribution {
   std::string_view name;  // of the template
@@ -16,6 +20,29 @@ struct Contribution {
   unsigned variant;  // kAnyVariant, or the arc's direction and distance
   bool of_outcome;   // a weight of the arc's outcome, not of the arc
   double value;      // of the feature, times its weight
+};
+
+// A sink that writes down what the sinks of scores add up: slot for slot the same weights.
+template <class Weight>
+struct FeatureRecord {
+  const Weight* weights;
+  int bits;
+  Variants variants;
+  std::vector<Contribution>& entries;
+
+  template <class... Atoms>
+  void operator()(const features::Template& name, const Atoms&... atoms) {
+    weighted(1.0F, name, atoms...);
+  }
+  template <class... Atoms>
+  void weighted(float value, const features::Template& name, const Atoms&... atoms) {
+    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
+    for (const unsigned twin : {variants.first, variants.second}) {
+      const double weight = static_cast<double>(weights[slot ^ twin]);
+      entries.push_back(
+          {name.name, {text_of(atoms)...}, twin, false, static_cast<double>(value) * weight});
+    }
+  }
 };
 
 // `outcome` is the label or cluster whose score is explained; without rows it is not looked at.

@@ -4,6 +4,7 @@
 
 #include "arbora/features/part_templates.hpp"
 #include "arbora/scoring/arc_table.hpp"
+#include "arbora/scoring/explain.hpp"
 #include "arbora/scoring/linear_model.hpp"
 #include "arbora/tree/part_index.hpp"
 
@@ -23,5 +24,12 @@ void expand_parts(const ArcTable& table, const Selection& selection, const PartB
 // The squared length of each sentence's own gradient.
 void part_norms(const ArcTable& table, const Selection& selection, const PartBatch& parts,
                 const PartScores& d_scores, double* norms);
+
+// Which features made the score of a part, given by its kind and its number among those of the
+// sentence. Variants are those of features/part_templates.hpp.
+template <class Weight>
+std::vector<Contribution> explain_part(const ArcTable& table, const Weight* weights,
+                                       const features::Sentence<features::NamedAtom>& sentence,
+                                       const PartIndex& parts, PartKind kind, Index number);
 
 }  // namespace arbora::scoring
