@@ -108,6 +108,8 @@ def _draw(
     _draw_recomputed(left, recomputed)
     _draw_limits(right, by_limit)
     for axes in (left, right):
+        axes.set_xscale("log")
+        axes.set_xticks([1, 10, 100, 1000, LAST], ["1", "10", "100", "1000", str(LAST)])
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.25)
     study.images.mkdir(parents=True, exist_ok=True)
@@ -126,24 +128,19 @@ def _draw_recomputed(axes: Axes, recomputed: dict[str, Course]) -> None:
                 middles.append(np.sqrt((low + 1) * high))
                 means.append(np.average(shares[low:high], weights=running[low:high]))
         axes.plot(middles, means, color=COLOURS[order], linewidth=1.8, label=order)
-    axes.set_xscale("log")
-    axes.set(
-        xlabel="iteration", ylim=(0, 102), title="% of head automata run, of sentences still going"
-    )
+    axes.set(xlabel="iteration", ylim=(0, 102), title="% of head automata run, while not agreed")
     axes.legend(frameon=False)
 
 
 def _draw_limits(axes: Axes, by_limit: dict[str, NDArray[np.float64]]) -> None:
-    styles = (("UAS", ":"), ("certified", "-"), (f"same tree as K = {LAST}", "--"))
-    for order, rows in by_limit.items():
-        for column, (name, style) in enumerate(styles):
-            axes.plot(
-                LIMITS, rows[:, column], style, color=COLOURS[order], linewidth=1.8,
-                label=f"{name}, {order}",
-            )  # fmt: skip
-    axes.set_xscale("log")
-    axes.set(xlabel="limit of iterations K", title="% of sentences (UAS: of words)")
-    axes.legend(frameon=False, fontsize=9, loc="lower right")
+    """Colours are those of the other panel; what is counted has a style of line."""
+    lines = ((f"same tree as with {LAST}", "--", 2), ("UAS", ":", 0), ("certified", "-", 1))
+    for name, style, column in lines:
+        axes.plot([], [], style, color="0.35", linewidth=1.8, label=name)
+        for order, rows in by_limit.items():
+            axes.plot(LIMITS, rows[:, column], style, color=COLOURS[order], linewidth=1.8)
+    axes.set(xlabel="limit of iterations", ylim=(0, 102), title="% of sentences, of words for UAS")
+    axes.legend(frameon=False, loc="lower right")
 
 
 def zstar(study: Study) -> None:
@@ -153,9 +150,9 @@ def zstar(study: Study) -> None:
         "| treebank | order | learner | precision | recall | words with one head % | trees % | "
         "UAS of the tree |\n| --- | --- | --- |" + " ---: |" * 5
     )
-    for treebank in (EWT, "wsj_sample"):
+    for treebank, learners in ((EWT, (None,)), ("wsj_sample", (None, "perceptron"))):
         for order in ORDERS:
-            for learner in (None, "perceptron"):
+            for learner in learners:
                 options = {} if learner is None else {"learner": learner}
                 parser = study.parser(treebank, order=order, **options)
                 data = study.dev(treebank, parser)
@@ -232,14 +229,8 @@ def solvers(study: Study) -> None:
     )
     for order in ORDERS:
         data = study.dev(EWT, study.parser(EWT, order=order))
-        answers: dict[str, NDArray[np.float64]] = {}
         names: tuple[Solver, ...] = ("subgradient", "ad3", "branch")
-        for solver in names:
-            rows = []
-            for parts in data.parts:
-                answer, took = timed_decode(parts, data.root, LAST, solver)
-                rows.append((answer.certified[0], answer.iterations[0], 1000 * took))
-            answers[solver] = np.array(rows, dtype=np.float64)
+        answers = {solver: _timed(data, solver) for solver in names}
         by_all = np.all([rows[:, 0] > 0 for rows in answers.values()], axis=0)
         for solver, rows in answers.items():
             iterations, ms = rows[:, 1], rows[:, 2]
@@ -251,3 +242,12 @@ def solvers(study: Study) -> None:
                 flush=True,
             )
         print(f"\n{EWT} dev, {order}: {data.summary()}, at most {LAST} iterations\n")
+
+
+def _timed(data: Scored, solver: Solver) -> NDArray[np.float64]:
+    """Certified, iterations and milliseconds of every sentence."""
+    rows = []
+    for parts in data.parts:
+        answer, took = timed_decode(parts, data.root, LAST, solver)
+        rows.append((float(answer.certified[0]), float(answer.iterations[0]), 1000 * took))
+    return np.array(rows)

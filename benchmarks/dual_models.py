@@ -88,19 +88,21 @@ class Study:
     sentences: int | None  # sentences to measure, each part's own number without
     images: Path
 
-    def parser(self, treebank: str, **options: Any) -> arbora.Parser:
-        """A parser with these options, trained now or earlier."""
+    def parser(self, treebank: str, train: int | None = None, **options: Any) -> arbora.Parser:
+        """A parser with these options, trained now or earlier, on the first `train` sentences."""
+        limits = [limit for limit in (train, self.train) if limit is not None]
+        wanted = min(limits) if limits else None
         threads = self.experiments.threads
         parser = arbora.Parser(threads=threads, labels="none", **options)
         settings = parser.settings.resolved().to_dict()
-        key = json.dumps([GENERATION, treebank, self.train, settings], sort_keys=True)
+        key = json.dumps([GENERATION, treebank, wanted, settings], sort_keys=True)
         stem = hashlib.sha256(key.encode()).hexdigest()[:20]
         path = self.experiments.memory / f"{treebank}-{settings['order']}-{stem}.arbora"
         if path.exists():
             return arbora.load(path, threads=threads)
         splits = self.experiments.splits(treebank)
         started = time.perf_counter()
-        parser.fit(splits.train[: self.train], splits.dev)
+        parser.fit(splits.train[:wanted], splits.dev)
         print(
             f"# {treebank} {options}: trained in {time.perf_counter() - started:.0f} s", flush=True
         )
