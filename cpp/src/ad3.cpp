@@ -8,8 +8,10 @@
 namespace arbora {
 namespace {
 
-// Constants of the authors' implementation.
-constexpr double kFirstEta = 0.1, kLeastEta = 1e-3, kMostEta = 100.0, kEtaFactor = 2.0;
+// Constants of the authors' implementation, but for eta, which there begins with 0.1 whatever the
+// scores. Learners differ in the size of their scores by orders of magnitude: eta counts in units
+// of what the factors disagree about at first, for each word.
+constexpr double kFirstEta = 5.0, kLeastEta = 0.05, kMostEta = 5000.0, kEtaFactor = 2.0;
 constexpr double kResidual = 1e-6, kOpenGap = 1e-4;
 constexpr Index kAdaptEvery = 10, kRefreshEvery = 50, kCheckEvery = 5;
 constexpr int kActiveSetSteps = 10;
@@ -59,7 +61,10 @@ class Ad3 {
   DualAnswer solve(Interruption& interruption) {
     Polling polling(interruption);
     if (!round(theta_)) return best_;
-    for (Index k = 1; k <= question_.max_iterations; ++k) {
+    best_.iterations = 1;
+    check();
+    set_eta();
+    for (Index k = 1; k <= question_.max_iterations && !is_closed(best_.bound, best_.score); ++k) {
       best_.iterations = k;
       if (question_.lazy == false || k % kRefreshEvery == 0) unsettle();
       for (Factor& factor : factors_) {
@@ -69,7 +74,6 @@ class Ad3 {
       const bool converged = residuals.primal < kResidual && residuals.dual < kResidual;
       if (k % kCheckEvery == 0 || k == 1 || converged) {
         check();
-        if (is_closed(best_.bound, best_.score)) break;
         // The relaxation's optimum is no tree; where it is one, the gap soon closes.
         const double gap = best_.bound - best_.score;
         if (converged && gap > kOpenGap * std::max(1.0, std::abs(best_.score))) break;
@@ -85,6 +89,13 @@ class Ad3 {
   struct Residuals {
     double primal, dual;
   };
+
+  void set_eta() {
+    double gap = best_.bound - best_.score;
+    if (!(gap < kInfinity)) gap = std::max(1.0, std::abs(best_.bound));  // automata refuse the tree
+    unit_ = std::max(gap / static_cast<double>(order_.n_words), kStill);
+    eta_ = kFirstEta * unit_;
+  }
 
   void add_tree() {
     std::vector<Index> all(theta_.size());
@@ -207,7 +218,7 @@ class Ad3 {
     double eta = eta_;
     if (residuals.primal > 100.0 * residuals.dual) eta *= kEtaFactor;
     if (residuals.dual > 10.0 * residuals.primal) eta /= kEtaFactor;
-    eta = std::clamp(eta, kLeastEta, kMostEta);
+    eta = std::clamp(eta, kLeastEta * unit_, kMostEta * unit_);
     if (eta != eta_) unsettle();
     eta_ = eta;
   }
@@ -225,7 +236,7 @@ class Ad3 {
   std::vector<std::uint8_t> y_;
   std::vector<Factor> factors_;
   WalkScratch scratch_;
-  double eta_ = kFirstEta;
+  double eta_ = kFirstEta, unit_ = 1.0;
   DualAnswer best_;
 };
 

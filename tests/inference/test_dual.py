@@ -127,6 +127,23 @@ def test_first_order_scores_are_solved_by_agreement():
     assert check_answers(some, "nonprojective", "single", "ad3", 1000).certified.all()
 
 
+@pytest.mark.parametrize("solver", ["subgradient", "ad3", "branch"])
+def test_the_size_of_the_scores_does_not_matter(solver):
+    """Learners' scores differ by orders of magnitude; a power of two changes no rounding."""
+    rng = np.random.default_rng(12)
+    for _ in range(10):
+        packed = random_sentence(rng, 8, MODELS["g+s"])
+        large = {kind: 4096.0 * table for kind, table in packed.tables.items()}
+        answer = decode_dual(packed, max_iterations=200, solver=solver)
+        scaled = decode_dual(
+            packed.with_scores(4096.0 * packed.arcs, large), max_iterations=200, solver=solver
+        )
+        assert scaled.certified[0] == answer.certified[0]
+        assert scaled.iterations[0] == pytest.approx(answer.iterations[0], abs=5)
+        if answer.certified[0]:
+            assert scaled.heads.tolist() == answer.heads.tolist()
+
+
 def test_the_history_shows_what_happened():
     packed = random_sentence(np.random.default_rng(10), 12, MODELS["siblings"])
     history = dual_history(packed, max_iterations=200)
