@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "arbora/base/parallel.hpp"
 #include "arbora/inference/ad3.hpp"
@@ -62,8 +63,12 @@ DualAnswer decode(const StepTables& steps, const double* arcs, const TreeQuestio
 void batch_decode(const PartBatch& parts, const PartScores& scores, const AutomatonList& automata,
                   const TreeQuestion& question, Solver solver, const DualAnswers& answers,
                   int threads, Interruption& interruption) {
-  const PartBatch::Place& all = parts.place(parts.size());
-  const double work = 100.0 * static_cast<double>(all.cells + all.consecutive + all.grandsiblings);
+  std::vector<double> costs;
+  for (Index i = 0; i < parts.size(); ++i) {
+    const PartIndex& own = parts[i];
+    const Index cells = (own.n_words() + 1) * (own.n_words() + 1);
+    costs.push_back(100.0 * static_cast<double>(cells + own.consecutive() + own.grandsiblings()));
+  }
   const auto job = [&](Index i, Workspace& workspace) {
     const PartBatch::Place& place = parts.place(i);
     const PartScores own = scores.of(place);
@@ -83,7 +88,7 @@ void batch_decode(const PartBatch& parts, const PartScores& scores, const Automa
     answers.iterations[i] = answer.iterations;
     interruption.poll();
   };
-  for_each_sentence(parts.size(), threads, work, job, [&] { interruption.poll(); });
+  for_each_by_cost(costs, threads, job, [&] { interruption.poll(); });
 }
 
 DualTrace trace_dual(const PartBatch& parts, const PartScores& scores, Index sentence,

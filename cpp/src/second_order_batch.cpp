@@ -1,6 +1,7 @@
 #include "arbora/inference/second_order_batch.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "arbora/base/parallel.hpp"
 #include "arbora/inference/best_tree.hpp"
@@ -86,12 +87,12 @@ class Sentence {
 template <class Job>
 Index run(const SecondOrderBatch& batch, double factor, const Job& job) {
   const PartBatch& parts = batch.parts;
-  double work = 0.0;
+  std::vector<double> costs;
   for (Index i = 0; i < parts.size(); ++i) {
-    work += 20.0 * factor * second_order_edges(parts[i]);
+    costs.push_back(20.0 * factor * second_order_edges(parts[i]));
   }
   std::vector<std::uint8_t> impossible(at(parts.size()), 0);
-  for_each_sentence(parts.size(), batch.threads, work, [&](Index i, Workspace&) {
+  for_each_by_cost(costs, batch.threads, [&](Index i, Workspace&) {
     static thread_local Scratch scratch;
     scratch.arcs.clear();
     Sentence sentence(batch, i, scratch);
