@@ -129,3 +129,8 @@ def test_higher_orders_on_the_command_line(run, tmp_path):
     )
     refused = run("parse", "--model", path, TEST, "--kbest", "2")
     assert_one_sentence(refused.stderr, "kbest needs a first-order model")
+    refused = run("parse", "--model", path, TEST, "--samples", "2", "--certificates")
+    assert_one_sentence(refused.stderr, "certificates say that a tree is the best")
+    done = run("explain", "--model", path, TEST, "--word", "3")
+    assert done.exit_code == 0
+    assert "the parts that change with it" in " ".join(done.stdout.split())
