@@ -48,20 +48,25 @@ def parsing(folder: Path, memory: Path, rounds: int) -> None:
         for threads in (1, 2):
             candidates[order, threads] = arbora_parse(model, test, threads, output)
     times: dict[tuple[str, int], list[float]] = {name: [] for name in candidates}
+    busy: dict[tuple[str, int], list[float]] = {name: [] for name in candidates}
     words = 0
     for _ in range(rounds):
         for name, parse in candidates.items():
-            started = time.perf_counter()
+            started, cpu = time.perf_counter(), time.process_time()
             words = parse()
             times[name].append(time.perf_counter() - started)
+            busy[name].append(time.process_time() - cpu)
     output.unlink()
     print(f"Labelled parsing of {words} words, words a second: best and median of {rounds}")
+    print("In brackets, words a second of the processor, for machines that others use as well")
     for (order, threads), seconds in times.items():
         best, middle = words / min(seconds), words / float(np.median(seconds))
+        of_cpu = f"({words / float(np.median(busy[order, threads])):.0f})"
         goal = f"   goal {GOALS[order]}" if threads == 1 and order in GOALS else ""
         gain = float(np.median(np.array(times[order, 1]) / np.array(seconds)))
         scaling = "" if threads == 1 else f"   {gain:.2f}x"
-        print(f"  {order:14} {threads} thread(s) {best:9.0f} {middle:9.0f}{goal}{scaling}")
+        figures = f"{best:9.0f} {middle:9.0f} {of_cpu:>9}"
+        print(f"  {order:14} {threads} thread(s) {figures}{goal}{scaling}")
 
 
 def exact_sums(folder: Path, memory: Path, rounds: int) -> None:
