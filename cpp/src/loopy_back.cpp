@@ -1,6 +1,7 @@
 // Gradients through belief propagation: every step of loopy_run.cpp in reverse (Gormley et al.
 // 2015, 5.2 and 5.3).
 #include <algorithm>
+#include <cmath>
 
 #include "arbora/inference/log_odds.hpp"
 #include "arbora/inference/loopy_run.hpp"
@@ -47,10 +48,12 @@ void LoopyRun::beliefs_back(const PartScores& d_beliefs, const PartValues<double
   }
   const StepTables d_steps(graph_.parts(), of_walks, graph_.grand());
   for (Index h = 0; h <= graph_.parts().n_words(); ++h) {
-    sum_head(h, last);
+    sum_head(h, last, Start::beliefs);
     walks_.differentiate(d_steps.side(h, 0, 0), nullptr, nullptr);
     walks_.add_part_derivatives(*graph_.steps(), h, graph_.of_walks(d_scores));
-    add_head_gradients(h, nullptr, nullptr);
+    d_in_arcs_.assign(walks_.d_taken(), walks_.d_taken() + in_arcs_.size());
+    d_in_links_.assign(walks_.d_chosen(), walks_.d_chosen() + in_links_.size());
+    add_head_gradients(h, last, Start::beliefs);
   }
 }
 
@@ -68,9 +71,8 @@ void LoopyRun::go_back(Index iteration, const PartValues<double>& d_scores) {
   }
   if (!settings_.parallel) std::fill(d_to_tree_.begin(), d_to_tree_.end(), 0.0);
   std::fill(d.totals, d.totals + n_arcs_, 0.0);
-  const double share = share_of_old(iteration);
-  pairs_back(old, share);
-  if (graph_.steps() != nullptr) walks_back(old, share, d_scores);
+  pairs_back(old, share_of_old(iteration));
+  if (graph_.steps() != nullptr) walks_back(old, iteration, d_scores);
 }
 
 // A message is (1 - share) fresh + share old: the one part of its gradient goes on to the factor's
@@ -115,55 +117,65 @@ void LoopyRun::add_pair_gradients() {
   }
 }
 
-// Like the tree's: a direction in the marginals goes through their Jacobian.
-void LoopyRun::walks_back(const Row& old, double share, const PartValues<double>& d_scores) {
+// Like the tree's: a direction in the marginals goes through their Jacobian. The last term of a
+// choice's message, the log sum of all that came in, adds their shares in it.
+void LoopyRun::walks_back(const Row& old, Index iteration, const PartValues<double>& d_scores) {
   const ArcOrder& order = graph_.order();
   const Row d = row_at(d_row_.data());
+  const double share = share_of_old(iteration);
+  const Start start = iteration == 1 ? Start::scores : Start::beliefs;
   const auto take = [&](double& d_message, Index arc) {
     const double of_message = d_message + d_sums_[at(arc)];
     d_message = share * of_message;
     return (1.0 - share) * of_message;
   };
   for (Index h = 0; h <= graph_.parts().n_words(); ++h) {
-    sum_head(h, old);
+    sum_head(h, old, start);
     const Index begin = order.first[at(h)], link = graph_.parts().first_link(h);
     const std::size_t k = in_arcs_.size(), choices = in_links_.size();
     d_to_arcs_.resize(k);
-    d_to_links_.resize(choices);
     d_in_arcs_.resize(k);
+    d_to_links_.resize(choices);
     d_in_links_.resize(choices);
     for (std::size_t j = 0; j < k; ++j) {
       const Index arc = begin + static_cast<Index>(j);
       d_to_arcs_[j] = take(d.to_modifier[arc], arc);
       d_in_arcs_[j] = d_to_arcs_[j] * log_odds_slope(walks_.taken()[j], walks_.skipped()[j]);
     }
+    double d_all_links = 0.0;
     for (std::size_t c = 0; c < choices; ++c) {
       const Index arc = order.of_link[at(link) + c];
       d_to_links_[c] = take(d.to_link[arc], arc);
-      d_in_links_[c] = d_to_links_[c] * log_odds_slope(walks_.chosen()[c], walks_.unchosen()[c]);
+      d_in_links_[c] = d_to_links_[c] * log_probability_slope(walks_.chosen()[c]);
+      d_all_links += d_to_links_[c];
     }
     walks_.differentiate(nullptr, d_in_arcs_.data(), choices == 0 ? nullptr : d_in_links_.data());
     walks_.add_part_derivatives(*graph_.steps(), h, graph_.of_walks(d_scores));
-    add_head_gradients(h, d_to_arcs_.data(), d_to_links_.data());
+    const double total = log_sum(in_links_);
+    for (std::size_t j = 0; j < k; ++j) d_in_arcs_[j] = walks_.d_taken()[j] - d_to_arcs_[j];
+    for (std::size_t c = 0; c < choices; ++c) {
+      d_in_links_[c] =
+          walks_.d_chosen()[c] - d_to_links_[c] + d_all_links * std::exp(in_links_[c] - total);
+    }
+    add_head_gradients(h, old, start);
   }
 }
 
-// Gradients by what a head's walks heard; the messages' own, which enter with a minus, if given.
-void LoopyRun::add_head_gradients(Index head, const double* d_arcs, const double* d_links) {
+// Gradients by what a head's walks heard: totals, or probabilities, without their own messages.
+void LoopyRun::add_head_gradients(Index head, const Row& old, Start start) {
   const ArcOrder& order = graph_.order();
   const Row d = row_at(d_row_.data());
-  const auto add = [&](double by_input, double* d_messages, Index arc) {
-    d.totals[arc] += by_input;
-    d_messages[arc] -= by_input;
-  };
   for (std::size_t j = 0; j < in_arcs_.size(); ++j) {
-    const double own = d_arcs == nullptr ? 0.0 : d_arcs[j];
-    add(walks_.d_taken()[j] - own, d.to_modifier, order.first[at(head)] + static_cast<Index>(j));
+    const Index arc = order.first[at(head)] + static_cast<Index>(j);
+    d.totals[arc] += d_in_arcs_[j];
+    d.to_modifier[arc] -= d_in_arcs_[j];
   }
   const Index link = graph_.parts().first_link(head);
   for (std::size_t c = 0; c < in_links_.size(); ++c) {
-    const double own = d_links == nullptr ? 0.0 : d_links[c];
-    add(walks_.d_chosen()[c] - own, d.to_link, order.of_link[at(link) + c]);
+    const Index arc = order.of_link[at(link) + c];
+    const double slope = start == Start::scores ? 1.0 : sigmoid(-old.totals[arc]);
+    d.totals[arc] += slope * d_in_links_[c];
+    d.to_link[arc] -= d_in_links_[c];
   }
 }
 

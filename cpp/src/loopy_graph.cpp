@@ -69,7 +69,7 @@ void LoopyGraph::list_grandparents(Trees trees) {
 }
 
 void LoopyGraph::count_factors() {
-  n_factors.assign(at(n_arcs()), (steps_ ? 1 : 0) + (grand() ? 1 : 0));
+  n_factors.assign(at(n_arcs()), steps_ ? 1 : 0);
   for (std::size_t i = 0; i < first.size(); ++i) {
     ++n_factors[at(first[i])];
     ++n_factors[at(second[i])];

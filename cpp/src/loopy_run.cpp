@@ -73,7 +73,8 @@ void LoopyRun::iterate(Index iteration, double* residual) {
   const Row old = row(iteration - 1), fresh = row(iteration);
   const double share = share_of_old(iteration);
   pair_messages(pair_inputs(old), fresh.to_first, fresh.to_second);
-  if (graph_.steps() != nullptr) send_from_walks(old, fresh);
+  const Start start = iteration == 1 ? Start::scores : Start::beliefs;
+  if (graph_.steps() != nullptr) send_from_walks(old, fresh, start);
   *residual = mix(n_messages(), old.to_first, share, fresh.to_first);
   add_up(fresh, fresh.to_tree);
 
@@ -105,8 +106,11 @@ PairInputs LoopyRun::pair_inputs(const Row& old) {
   return {graph_.n_pairs(), in_first_.data(), in_second_.data(), graph_.pair_scores.data()};
 }
 
-// log Z of a head's walks under what the arcs tell them.
-double LoopyRun::sum_head(Index head, const Row& old) {
+// log Z of a head's walks under what the arcs tell them. Walks choose one of the head's own heads,
+// which exclude each other. The tree says so too, and saying it twice would count it twice: so here
+// arcs tell the logarithms of probabilities, not of odds, and are told the same. Before the first
+// iteration, the scores are such logarithms, up to a constant.
+double LoopyRun::sum_head(Index head, const Row& old, Start start) {
   const ArcOrder& order = graph_.order();
   const Index begin = order.first[at(head)], k = order.first[at(head + 1)] - begin;
   in_arcs_.resize(at(k));
@@ -118,30 +122,43 @@ double LoopyRun::sum_head(Index head, const Row& old) {
     const Index link = graph_.parts().first_link(head);
     for (Index c = 0; c < graph_.parts().links_of(head); ++c) {
       const Index arc = order.of_link[at(link + c)];
-      in_links_.push_back(old.totals[arc] - old.to_link[arc]);
+      const double total = old.totals[arc];
+      in_links_.push_back(total - (start == Start::scores ? 0.0 : softplus(total)) -
+                          old.to_link[arc]);
     }
   }
   return walks_.sum(steps_of(*graph_.steps(), head), in_arcs_.data(),
                     in_links_.empty() ? nullptr : in_links_.data());
 }
 
-void LoopyRun::send_from_walks(const Row& old, const Row& fresh) {
+void LoopyRun::send_from_walks(const Row& old, const Row& fresh, Start start) {
   const ArcOrder& order = graph_.order();
   const auto message = [](double on, double off, double in) {
     return in == kForbidden ? 0.0 : log_odds(on, off, in) - in;
   };
   for (Index h = 0; h <= graph_.parts().n_words(); ++h) {
-    sum_head(h, old);
+    sum_head(h, old, start);
     double* to_modifier = fresh.to_modifier + order.first[at(h)];
     for (std::size_t j = 0; j < in_arcs_.size(); ++j) {
       to_modifier[j] = message(walks_.taken()[j], walks_.skipped()[j], in_arcs_[j]);
     }
     const Index link = graph_.parts().first_link(h);
+    const double total = log_sum(in_links_);
     for (std::size_t c = 0; c < in_links_.size(); ++c) {
-      const Index arc = order.of_link[at(link) + c];
-      fresh.to_link[arc] = message(walks_.chosen()[c], walks_.unchosen()[c], in_links_[c]);
+      const double in = in_links_[c];
+      fresh.to_link[order.of_link[at(link) + c]] =
+          in == kForbidden ? 0.0 : log_probability(walks_.chosen()[c], in) - (in - total);
     }
   }
+}
+
+// log of the sum over a head's own heads of all that is known of them, as its walks tell it.
+double LoopyRun::sum_of_links(Index head, const Row& last) {
+  const Index link = graph_.parts().first_link(head);
+  for (std::size_t c = 0; c < in_links_.size(); ++c) {
+    in_links_[c] += last.to_link[graph_.order().of_link[at(link) + c]];
+  }
+  return in_links_.empty() ? 0.0 : log_sum(in_links_);
 }
 
 // log Z = sum over factors of log Z_factor, minus for every variable and factor but one the log of
@@ -158,7 +175,7 @@ double LoopyRun::beliefs(const PartValues<double>& answer) {
   }
   graph_.write(in_arcs_.data(), both_.data(), answer);
   for (Index h = 0; graph_.steps() != nullptr && h <= graph_.parts().n_words(); ++h) {
-    log_partition += sum_head(h, last);
+    log_partition += sum_head(h, last, Start::beliefs) - sum_of_links(h, last);
     walks_.add_parts(*graph_.steps(), h, graph_.of_walks(answer));
   }
   if (settings_.parallel) {  // the tree has not heard the last messages

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "arbora/base/types.hpp"
 
@@ -36,6 +37,21 @@ inline constexpr double kSmallestVariance = 1e-12;
 inline double log_odds_slope(double on, double off) {
   const double variance = on * off;
   return variance < kSmallestVariance ? 0.0 : 1.0 / variance;
+}
+
+// The same for the logarithm of a probability.
+inline double log_probability(double p, double incoming) {
+  const double bound = std::max(kCertain, std::abs(incoming));
+  return p > 0.0 ? std::max(std::log(p), -bound) : -bound;
+}
+inline double log_probability_slope(double p) { return p < kSmallestVariance ? 0.0 : 1.0 / p; }
+
+inline double log_sum(std::span<const double> values) {
+  double top = kForbidden, sum = 0.0;
+  for (const double value : values) top = std::max(top, value);
+  if (top == kForbidden) return top;
+  for (const double value : values) sum += std::exp(value - top);
+  return top + std::log(sum);
 }
 
 }  // namespace arbora

@@ -57,7 +57,7 @@ class LoopyGraph {
   std::vector<double> arc_scores;           // by arc
   std::vector<std::int32_t> first, second;  // the two arcs of each pair
   std::vector<double> pair_scores;          // whole packs
-  std::vector<std::int32_t> n_factors;      // by arc, its score and the tree not counted
+  std::vector<std::int32_t> n_factors;      // by arc: pairs, and the walks that take it
 
  private:
   void add_pair(Index one, Index two, Index part);

@@ -39,16 +39,18 @@ class LoopyRun {
   void iterate(Index iteration, double* residual);
   void add_up(const Row& messages, double* sums) const;
   PairInputs pair_inputs(const Row& old);
-  double sum_head(Index head, const Row& old);
-  void send_from_walks(const Row& old, const Row& fresh);
+  enum class Start { scores, beliefs };  // what the totals before an iteration are
+  double sum_head(Index head, const Row& old, Start start);
+  double sum_of_links(Index head, const Row& last);
+  void send_from_walks(const Row& old, const Row& fresh, Start start);
 
   void go_back(Index iteration, const PartValues<double>& d_scores);
   void beliefs_back(const PartScores& d_beliefs, const PartValues<double>& d_scores);
   void tree_back(Index iteration);
   void pairs_back(const Row& old, double share);
-  void walks_back(const Row& old, double share, const PartValues<double>& d_scores);
+  void walks_back(const Row& old, Index iteration, const PartValues<double>& d_scores);
   void add_pair_gradients();
-  void add_head_gradients(Index head, const double* d_arcs, const double* d_links);
+  void add_head_gradients(Index head, const Row& old, Start start);
 
   LoopyGraph graph_;
   LoopySettings settings_;
