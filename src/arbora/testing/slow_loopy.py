@@ -1,4 +1,7 @@
-"""Belief propagation with every factor as a list of all its configurations: for a few words."""
+"""Belief propagation with every factor as a list of all its configurations: for a few words.
+
+In extended precision, where the machine has it, so that differences of it are exact enough.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,17 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from arbora.parts import PartKind, Parts
 from arbora.testing.enumeration import enumerate_trees
 from arbora.testing.slow_parts import part_rows_of_tree
-from arbora.types import FloatArray, Root, TreeClass
+from arbora.types import Root, TreeClass
 
 __all__ = ["SlowFactor", "SlowLoopy"]
 
 Row = tuple[PartKind, tuple[int, ...]]
+Precise = NDArray[np.longdouble]
 
 
 class SlowFactor(NamedTuple):
@@ -29,22 +33,23 @@ class SlowFactor(NamedTuple):
     arcs: list[int]
     links: int
     on: NDArray[np.bool_]
-    scores: FloatArray
+    scores: Precise
     rows: list[frozenset[Row]]
 
-    def weights(self, ratios: FloatArray) -> FloatArray:
+    def weights(self, ratios: Precise) -> Precise:
         """exp(score) times the ratios m(on) / m(off) of the arcs that are on."""
         return np.asarray(np.exp(self.scores) * np.where(self.on, ratios, 1.0).prod(axis=1))
 
-    def messages(self, ratios: FloatArray) -> FloatArray:
+    def messages(self, ratios: Precise) -> Precise:
         """Log-odds to every arc: sums over configurations, less its own; 60 is certain."""
         weights = self.weights(ratios)
         on = weights @ self.on
         off = weights @ ~self.on
         plain = len(self.arcs) - self.links
         own = np.log(ratios)
-        own[plain:] -= np.log(ratios[plain:].sum())  # those of links are probabilities
-        off[plain:] = weights.sum()
+        if self.links:  # what is told of them are probabilities
+            own[plain:] -= np.log(ratios[plain:].sum())
+            off[plain:] = weights.sum()
         bound = np.maximum(60.0, np.abs(np.log(ratios)))
         with np.errstate(divide="ignore"):
             known = np.clip(np.log(on) - np.log(off), -bound, bound)
@@ -73,11 +78,12 @@ class SlowLoopy:
             for row, score in zip(given.rows.tolist(), given.scores.tolist(), strict=True):
                 self._scores[kind, tuple(row)] = score
         self._in_automata = factors == "automata" or "grandsiblings" in parts.kinds
-        self.theta = np.array([parts.arcs[arc] for arc in self.arcs])
+        self.theta = np.array([parts.arcs[arc] for arc in self.arcs], dtype=np.longdouble)
         self.factors = [*self._pairs(trees), *self._automata()]
         self.tree = self._tree(trees, root)
-        self.messages = [np.zeros(len(factor.arcs)) for factor in self.factors]
-        self.from_tree = np.zeros(len(self.arcs))
+        self.messages = [np.zeros(len(factor.arcs), np.longdouble) for factor in self.factors]
+        self._nothing = np.zeros(len(self.arcs), np.longdouble)
+        self.from_tree = self._nothing
         for iteration in range(iterations):
             self._iterate(iteration, damping if iteration else 0.0, schedule)
 
@@ -102,7 +108,7 @@ class SlowLoopy:
             on = np.array(list(itertools.product([False, True], repeat=2)))
             both = frozenset({(kind, row)})
             yield SlowFactor(
-                arcs, 0, on, np.where(on.all(axis=1), score, 0.0),
+                arcs, 0, on, _exactly(np.where(on.all(axis=1), score, 0.0)),
                 [both if all(state) else frozenset() for state in on],
             )  # fmt: skip
 
@@ -126,9 +132,9 @@ class SlowLoopy:
                     choice = tuple(g == other for other in heads)
                     configurations.append((taken + choice, frozenset(rows)))
             arcs = [self._number[h, m] for m in modifiers] + [self._number[g, h] for g in heads]
-            on = np.array([state for state, _ in configurations]).reshape(len(configurations), -1)
+            on = np.array([state for state, _ in configurations], dtype=bool)
             rows_of = [rows for _, rows in configurations]
-            scores = np.array([sum(self._scores[row] for row in rows) for rows in rows_of])
+            scores = _exactly([sum(self._scores[row] for row in rows) for rows in rows_of])
             yield SlowFactor(arcs, len(heads), on, scores, rows_of)
 
     def _rows(self, h: int, g: int, has: list[int], kinds: list[PartKind]) -> Iterable[Row]:
@@ -147,19 +153,19 @@ class SlowLoopy:
         on = np.array([[heads[m - 1] == h for h, m in self.arcs] for heads in every])
         on = on[on.sum(axis=1) == self.parts.n_words]  # the others have arcs that are absent
         return SlowFactor(
-            list(range(len(self.arcs))), 0, on, np.zeros(len(on)), [frozenset()] * len(on)
+            list(range(len(self.arcs))), 0, on, _exactly(np.zeros(len(on))), [frozenset()] * len(on)
         )
 
     # Messages.
 
-    def _totals(self, from_tree: FloatArray) -> FloatArray:
+    def _totals(self, from_tree: Precise) -> Precise:
         totals = self.theta + from_tree
         for factor, said in zip(self.factors, self.messages, strict=True):
             for arc, message in zip(factor.arcs, said, strict=True):
                 totals[arc] += message
         return totals
 
-    def _heard(self, i: int, totals: FloatArray, first: bool) -> FloatArray:
+    def _heard(self, i: int, totals: Precise, first: bool) -> Precise:
         """Ratios of what the arcs of factor i tell it."""
         factor = self.factors[i]
         heard = totals[factor.arcs]
@@ -169,41 +175,41 @@ class SlowLoopy:
         return np.exp(heard - self.messages[i])
 
     def _iterate(self, iteration: int, damping: float, schedule: str) -> None:
-        def mixed(said: FloatArray, old: FloatArray) -> FloatArray:
+        def mixed(said: Precise, old: Precise) -> Precise:
             return (1 - damping) * said + damping * old
 
-        totals, before = self._totals(self.from_tree), self._totals(np.zeros(len(self.arcs)))
+        totals, before = self._totals(self.from_tree), self._totals(self._nothing)
         self.messages = [
             mixed(factor.messages(self._heard(i, totals, iteration == 0)), self.messages[i])
             for i, factor in enumerate(self.factors)
         ]
         if schedule == "serial":
-            before = self._totals(np.zeros(len(self.arcs)))
+            before = self._totals(self._nothing)
         self.from_tree = mixed(self.tree.messages(np.exp(before)), self.from_tree)
 
     # Answers.
 
     @property
-    def marginals(self) -> FloatArray:
-        answer = np.zeros(self.parts.arcs.shape)
+    def marginals(self) -> Precise:
+        answer = np.zeros(self.parts.arcs.shape, np.longdouble)
         for arc, total in zip(self.arcs, self._totals(self.from_tree), strict=True):
             answer[arc] = 1.0 / (1.0 + np.exp(-total))
         return answer
 
     @property
-    def part_marginals(self) -> dict[PartKind, FloatArray]:
+    def part_marginals(self) -> dict[PartKind, Precise]:
         totals = self._totals(self.from_tree)
-        found: dict[Row, float] = {}
+        found: dict[Row, np.longdouble] = {}
         for kind, row in self._scores:
             if kind == "grandparents" and row[0] == -1 and not self._in_automata:
-                found[kind, row] = float(self.marginals[0, row[2]])
+                found[kind, row] = self.marginals[0, row[2]]
         for i, factor in enumerate(self.factors):
             weights = factor.weights(self._heard(i, totals, first=False))
             for rows, p in zip(factor.rows, weights / weights.sum(), strict=True):
                 for row in rows:
-                    found[row] = found.get(row, 0.0) + float(p)
+                    found[row] = found.get(row, np.longdouble(0)) + p
         return {
-            kind: np.array([found.get((kind, tuple(row)), 0.0)
+            kind: _exactly([found.get((kind, tuple(row)), np.longdouble(0))
                             for row in getattr(self.parts, kind).rows.tolist()])
             for kind in self.parts.kinds
         }  # fmt: skip
@@ -212,7 +218,7 @@ class SlowLoopy:
     def bethe_log_partition(self) -> float:
         """Sum of log Z over factors, minus that over edges, plus that over variables."""
         totals = self._totals(self.from_tree)
-        below = self._totals(np.zeros(len(self.arcs)))
+        below = self._totals(self._nothing)
         answer = float(np.log(self.tree.weights(np.exp(below)).sum()))
         for i, factor in enumerate(self.factors):
             heard = self._heard(i, totals, first=False)
@@ -223,3 +229,7 @@ class SlowLoopy:
             if factor.links:
                 answer -= float(np.log((heard[plain:] * said[plain:]).sum()))
         return answer
+
+
+def _exactly(values: ArrayLike) -> Precise:
+    return np.asarray(values, dtype=np.longdouble)
