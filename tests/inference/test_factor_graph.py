@@ -1,4 +1,4 @@
-"""Single factors against the enumerated table, graphs against enumeration, and a factor of one's own."""
+"""Single factors against the enumerated table, graphs against enumeration, and one's own factor."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Valency:
         for i, x in enumerate(incoming):
             before[i + 1] = np.logaddexp(before[i], x + np.append(-np.inf, before[i, :-1]))
         for i in reversed(range(k)):
-            after[i] = np.logaddexp(after[i + 1], incoming[i] + np.append(-np.inf, after[i + 1, :-1]))
+            more = np.append(-np.inf, after[i + 1, :-1])
+            after[i] = np.logaddexp(after[i + 1], incoming[i] + more)
         weights = before[k] + scores
         total = np.logaddexp.reduce(weights)
         on = np.zeros(k)

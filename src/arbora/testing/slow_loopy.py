@@ -112,11 +112,15 @@ class SlowLoopy:
             )  # fmt: skip
 
     def _automata(self) -> Iterable[SlowFactor]:
-        grand = self._in_automata and bool({"grandparents", "grandsiblings"} & set(self.parts.kinds))
+        grand = self._in_automata and bool(
+            {"grandparents", "grandsiblings"} & set(self.parts.kinds)
+        )
         if not grand and "consecutive_siblings" not in self.parts.kinds:
             return
-        kinds = [kind for kind in self.parts.kinds
-                 if kind == "consecutive_siblings" or (grand and kind != "siblings")]  # fmt: skip
+        kinds: list[PartKind] = [
+            kind for kind in self.parts.kinds
+            if kind == "consecutive_siblings" or (grand and kind != "siblings")
+        ]  # fmt: skip
         n = self.parts.n_words
         for h in range(n + 1):
             modifiers = [m for m in range(1, n + 1) if (h, m) in self._number]
@@ -175,7 +179,7 @@ class SlowLoopy:
 
     def _iterate(self, iteration: int, damping: float, schedule: str) -> None:
         def mixed(said: Precise, old: Precise) -> Precise:
-            return (1 - damping) * said + damping * old
+            return np.asarray((1 - damping) * said + damping * old)
 
         totals, before = self._totals(self.from_tree), self._totals(self._nothing)
         self.messages = [
@@ -205,8 +209,8 @@ class SlowLoopy:
         for i, factor in enumerate(self.factors):
             weights = factor.weights(self._heard(i, totals, first=False))
             for rows, p in zip(factor.rows, weights / weights.sum(), strict=True):
-                for row in rows:
-                    found[row] = found.get(row, np.longdouble(0)) + p
+                for part in rows:
+                    found[part] = found.get(part, np.longdouble(0)) + p
         return {
             kind: _exactly([found.get((kind, tuple(row)), np.longdouble(0))
                             for row in getattr(self.parts, kind).rows.tolist()])
