@@ -179,7 +179,8 @@ class SlowLoopy:
 
     def _iterate(self, iteration: int, damping: float, schedule: str) -> None:
         def mixed(said: Precise, old: Precise) -> Precise:
-            return np.asarray((1 - damping) * said + damping * old)
+            mix: Precise = (1 - damping) * said + damping * old
+            return mix
 
         totals, before = self._totals(self.from_tree), self._totals(self._nothing)
         self.messages = [
