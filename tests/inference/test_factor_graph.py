@@ -268,7 +268,7 @@ def test_bad_graphs_are_told_in_one_sentence():
         FactorGraph([[0.0]], [])
     with pytest.raises(ShapeError, match="Chain has 7 scores, but 2"):
         Chain([0, 1], [1.0])
-    with pytest.raises(ShapeError, match="shape"):
+    with pytest.raises(ShapeError, match="a table of 2 variables has as many axes"):
         Table([0, 1], [1.0, 2.0])
     with pytest.raises(ArgumentError, match="1 to 20 variables"):
         Table(np.arange(21), [])

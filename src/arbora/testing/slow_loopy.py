@@ -129,8 +129,6 @@ class SlowLoopy:
             for taken in itertools.product([False, True], repeat=len(modifiers)):
                 has = [m for m, on in zip(modifiers, taken, strict=True) if on]
                 for g in heads or [-1]:
-                    if g in has:
-                        continue
                     rows = frozenset(self._rows(h, g, has, kinds)) & self._scores.keys()
                     choice = tuple(g == other for other in heads)
                     configurations.append((taken + choice, frozenset(rows)))
@@ -175,7 +173,7 @@ class SlowLoopy:
         plain = len(factor.arcs) - factor.links
         if not first:
             heard[plain:] = -np.log1p(np.exp(-heard[plain:]))
-        return np.exp(heard - self.messages[i])
+        return np.asarray(np.exp(heard - self.messages[i]))
 
     def _iterate(self, iteration: int, damping: float, schedule: str) -> None:
         def mixed(said: Precise, old: Precise) -> Precise:
