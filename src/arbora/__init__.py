@@ -40,8 +40,11 @@ if TYPE_CHECKING:
         Automaton,
         Derivation,
         Derivations,
+        FactorGraph,
+        GraphGradient,
         HeadAutomata,
         Hypergraph,
+        LoopyTrees,
         Mixture,
         PartGradient,
         ProjectiveTrees,
@@ -66,9 +69,12 @@ __all__ = [
     "Decoded",
     "Derivation",
     "Derivations",
+    "FactorGraph",
     "FileError",
+    "GraphGradient",
     "HeadAutomata",
     "Hypergraph",
+    "LoopyTrees",
     "Mixture",
     "ModelError",
     "NoTreeError",
@@ -104,8 +110,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "arbora.data": "Sentence read_conllu write_conllu",
     "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
-    "arbora.inference": "Automaton Derivation Derivations HeadAutomata Hypergraph Mixture "
-    "PartGradient ProjectiveTrees SecondOrderBatch SecondOrderTrees SpanningTrees TreeBatch",
+    "arbora.inference": "Automaton Derivation Derivations FactorGraph GraphGradient HeadAutomata "
+    "Hypergraph LoopyTrees Mixture PartGradient ProjectiveTrees SecondOrderBatch SecondOrderTrees "
+    "SpanningTrees TreeBatch",
     "arbora.parsers": "ParsedSentence Parser load",
     "arbora.parts": "Parts",
     "arbora.types": "Decoded Samples Tree",

@@ -1,0 +1,63 @@
+// Messages of belief propagation over on/off variables are log-odds, log m(on) / m(off): one number
+// each, normalised by themselves, and out of reach of underflow.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "arbora/base/types.hpp"
+
+namespace arbora {
+
+// log(1 + e^x)
+inline double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+
+// 1 / (1 + e^-x)
+inline double sigmoid(double x) {
+  const double y = std::exp(-std::abs(x));
+  return (x >= 0.0 ? 1.0 : y) / (1.0 + y);
+}
+
+// The message of a factor to a variable from P(on) and P(off), each a sum of its own: their
+// log-odds, what came in from the variable taken off. It does not depend on the latter; but if one
+// of the two is 0 there is nothing to take it off from, and the message is `certain`, more than all
+// other messages could make up for.
+inline double message(double on, double off, double incoming, double certain) {
+  const double ratio = on / off;
+  if (!(ratio > 0.0)) return -certain - std::max(incoming, 0.0);
+  return ratio < kInfinity ? std::log(ratio) - incoming : certain - std::min(incoming, 0.0);
+}
+
+// d log(on / off) / d on. Where the product is too small for its inverse to be used, the message
+// counts as a constant, and the slope is 0.
+inline constexpr double kSmallestVariance = 1e-100;
+inline double message_slope(double on, double off) {
+  const double variance = on * off;
+  return variance < kSmallestVariance ? 0.0 : 1.0 / variance;
+}
+
+// The gradient of a message as a direction: numbers for the variable being on and being off, of
+// which the one for the likelier state is 0.
+struct Pull {
+  double on = 0.0, off = 0.0;
+  bool constant = true;  // the message has no gradient
+};
+inline Pull pull_message(double d_message, double on, double off) {
+  const double amount = d_message * message_slope(on, off);
+  if (amount == 0.0) return {};
+  return on < off ? Pull{amount, 0.0, false} : Pull{0.0, -amount, false};
+}
+
+// `certain` for variables whose other messages are small.
+inline constexpr double kCertain = 60.0;
+
+inline double log_sum(std::span<const double> values) {
+  double top = kForbidden, sum = 0.0;
+  for (const double value : values) top = std::max(top, value);
+  if (top == kForbidden) return top;
+  for (const double value : values) sum += std::exp(value - top);
+  return top + std::log(sum);
+}
+
+}  // namespace arbora
