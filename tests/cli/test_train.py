@@ -40,7 +40,10 @@ def test_every_setting_is_an_option():
                 assert str(choice) in option.help
 
 
-@pytest.mark.parametrize("name", ["perceptron", "mira", "maxmargin", *get_args(Optimizer)])
+@pytest.mark.parametrize(
+    "name",
+    ["perceptron", "mira", "maxmargin", "l2", "risk", "l2+risk", *get_args(Optimizer)],
+)
 def test_help_tells_the_defaults(name):
     """As in "By default 15 (lbfgs, cg: 10; maxmargin, eg: 30)."."""
     own = ParserSettings(**{"optimizer" if name in get_args(Optimizer) else "learner": name})
@@ -53,7 +56,7 @@ def test_help_tells_the_defaults(name):
             assert isinstance(value, bool | str) or "default" in option.help
             continue
         said = found[1]
-        for names, other in re.findall(r"([a-z][a-z, ]*): ([\w.]+)", found[2] or ""):
+        for names, other in re.findall(r"([a-z][a-z0-9+, ]*): ([\w.]+)", found[2] or ""):
             said = other if name in names.split(", ") else said
         if value is not None:  # which it is where the learner has no such option
             assert said == (value if isinstance(value, str) else f"{value:g}"), option.name

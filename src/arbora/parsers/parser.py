@@ -167,7 +167,7 @@ class Parser:
         if options.decode == "max-z" and not self.model.hidden:
             raise ArgumentError("decode='max-z' needs a model with hidden clusters.")
         if self.model.pruner is not None:
-            _check_higher_order(options, self.model.settings.inference == "exact")
+            _check_higher_order(options, self.model.settings.inference)
         return BlockDecoder(self.model, self.threads, options.decode, options.trees)
 
     def distribution(
@@ -182,8 +182,8 @@ class Parser:
         block = read_whole([sentence])
         encoded = Encoded(block, self.model.features, self.model.word_clusters)
         decoder = self.decoder()
-        parts = decoder.exact_parts(encoded, np.array([0]))
-        if parts is not None:
+        parts = decoder.summed_parts(encoded, np.array([0]))
+        if parts is not None and self.model.settings.inference == "exact":
             return SecondOrderTrees(parts.sentence(0), root=self.model.root)
         trees = decoder.distribution(encoded, np.array([0]), self.model.temperature)
         kind = ProjectiveTrees if trees.trees == "projective" else SpanningTrees
@@ -228,17 +228,24 @@ class Parser:
         return _from_bytes, (to_bytes(self._model), self.threads)
 
 
-def _check_higher_order(options: ParseOptions, exact: bool) -> None:
-    """Refuses what needs sums over trees of higher order."""
+def _check_higher_order(options: ParseOptions, inference: str | None) -> None:
+    """Refuses what needs other sums over trees of higher order than the model has."""
     for name in ("kbest", "samples"):
         if getattr(options, name) is not None:
             raise ArgumentError(f"{name} needs a first-order model; this one has a higher order.")
-    if options.decode not in (None, "map") and not (exact and options.decode == "mbr"):
+    decoders = {"exact": ("map", "mbr"), "bp": ("mbr",)}.get(inference or "", ("map",))
+    if options.decode not in (None, *decoders):
+        kind = "trees by expected correct arcs (mbr)" if inference == "bp" else "best trees (map)"
         raise ArgumentError(
-            f"decode={options.decode!r} needs a first-order model; this one finds best trees (map)."
+            f"decode={options.decode!r} needs a first-order model; this one finds {kind}."
         )
-    if exact and options.trees == "nonprojective":
+    if inference == "exact" and options.trees == "nonprojective":
         raise ArgumentError("this model sums over projective trees: it finds no others.")
+    if inference == "bp" and options.certificates:
+        raise ArgumentError(
+            "belief propagation proves nothing about its trees, so there are no certificates: "
+            "learn with inference='dual' or 'exact'."
+        )
 
 
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
