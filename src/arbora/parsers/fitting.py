@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +116,7 @@ def _learn(
     saved = checkpoint.read() if fit.resume and checkpoint is not None else None
     history = History() if saved is None else saved.history
     best: Parameters = {} if saved is None else saved.best
+    trainers: dict[str, Trainer] = {}
     for number, settings in enumerate(model.settings.phases()):
         planned = (settings.passes or 1) if passes is None else passes[number]
         if number < len(history.phases) - 1 or planned == 0:
@@ -123,7 +125,10 @@ def _learn(
             history.phases.append(Phase(len(history.passes), history.best))
             saved = None
         model = _with_weights(model, best)
-        trainers = _trainers(fit, model, settings, problem, best, saved)
+        earlier = trainers.get("arcs")
+        trainers = {"arcs": _tree_trainer(fit, model, settings, problem, earlier, saved)}
+        if number == 0:
+            trainers |= _label_trainers(fit, model, treebank)
         if saved is not None:
             saved.restore(trainers)
         limits = LoopSettings(planned, _patience(settings), settings.seed)
@@ -174,34 +179,32 @@ def _arc_problem(fit: Fit, model: Model, treebank: Treebank) -> ArcProblem:
     return _without_gaps(model.settings, problem)
 
 
-def _trainers(
+def _tree_trainer(
     fit: Fit,
     model: Model,
     settings: ParserSettings,
     problem: ArcProblem | PartProblem,
-    best: Parameters,
+    earlier: Trainer | None,
     saved: Saved | None,
-) -> dict[str, Trainer]:
-    """Those of a phase. Labels are learnt in the first; later ones go on from the best weights."""
+) -> Trainer:
+    """The trainer of a phase; after an earlier one it begins with the model's weights."""
 
-    def trainer_at(rate: float | str | None) -> Trainer:
+    def trainer_at(rate: float | Literal["auto"] | None) -> Trainer:
         own = replace(settings, rate=rate)
         if isinstance(problem, PartProblem):
             trainer: Trainer = make_part_trainer(model, own, problem, fit.start)
         else:
             trainer = make_trainer(own, problem, fit.start)
-        if later and isinstance(trainer, SteppingTrainer):
-            trainer.start_from(best["arcs"])
+        if isinstance(trainer, SteppingTrainer) and isinstance(earlier, SteppingTrainer):
+            trainer.rule.go_on(earlier.rule, model.weights)
         return trainer
 
-    later = settings.learner == "risk" and model.settings.learner == "l2+risk"
-    rate = settings.rate
-    if rate == "auto":  # what is restored has its own
-        first = 0.05 if settings.optimizer == "adagrad" else 0.02
-        sentences = len(problem.treebank)
-        rate = best_rate(trainer_at, sentences, first, settings.seed) if saved is None else first
-    trainers = {"arcs": trainer_at(rate)}
-    return trainers if later else trainers | _label_trainers(fit, model, problem.treebank)
+    if settings.rate != "auto":
+        return trainer_at(settings.rate)
+    first = 0.05 if settings.optimizer == "adagrad" else 0.02
+    if saved is not None:  # which has the rate that was found
+        return trainer_at(first)
+    return trainer_at(best_rate(trainer_at, len(problem.treebank), first, settings.seed))
 
 
 def _label_trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:

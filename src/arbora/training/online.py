@@ -74,10 +74,6 @@ class SteppingTrainer(ABC):
         figures = {} if self.annealing is None else {"temperature": self.annealing.temperature}
         return PassReport(loss / max(1, len(self.treebank.heads)), figures)
 
-    def start_from(self, weights: NDArray[np.generic]) -> None:
-        """Begins at given weights."""
-        self.rule.start_from(weights)
-
     def parameters(self) -> FloatArray:
         return self.rule.average() if self.averaged else self.rule.current()
 

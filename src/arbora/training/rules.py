@@ -44,6 +44,15 @@ class Rule(ABC):
         """Begins at given weights instead of zero."""
         self.weights[:] = weights
 
+    def go_on(self, earlier: Rule, weights: NDArray[Any]) -> None:
+        """Begins at weights that another rule of the same kind has learnt.
+
+        Its squared gradients stay: without them AdaGrad would begin with full steps everywhere and
+        undo what was learnt. The average begins anew.
+        """
+        self.start_from(weights)
+        self.state[1::3] = earlier.state[1::3]
+
     counters: ClassVar[tuple[str, ...]] = ()  # the attributes that change from step to step
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
