@@ -11,6 +11,7 @@ void bind_hill_climbing(nb::module_& module);
 void bind_hypergraph(nb::module_& module);
 void bind_inference(nb::module_& module);
 void bind_learning(nb::module_& module);
+void bind_loopy(nb::module_& module);
 void bind_part_scoring(nb::module_& module);
 void bind_parts(nb::module_& module);
 void bind_scoring(nb::module_& module);
@@ -29,6 +30,7 @@ NB_MODULE(_core, module) {
   bind_dual(inference);
   bind_hill_climbing(inference);
   bind_hypergraph(inference);
+  bind_loopy(inference);
   bind_second_order(inference);
   nb::module_ features = module.def_submodule("features", "Sentences as the templates see them.");
   bind_features(features);

@@ -124,8 +124,8 @@ double work_of(const PartBatch& parts) {
 
 }  // namespace
 
-StepTables::StepTables(const PartIndex& parts, const PartScores& scores)
-    : parts_(&parts), grand_(parts.kinds().grand()) {
+StepTables::StepTables(const PartIndex& parts, const PartScores& scores, bool grand)
+    : parts_(&parts), grand_(grand) {
   const Index n = parts.n_words();
   const auto consecutive = [&](Index head, double* to) {
     const Index count = pairs_of_head(parts, head);

@@ -51,7 +51,7 @@ class PackedSecondOrder:
         self.parts = parts
         self.root: Root = root
         _check_memory(parts)
-        _check_numbers(parts)
+        check_numbers(parts)
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -86,7 +86,7 @@ class PackedSecondOrder:
                 raise ArgumentError(f"there are no {kind} in the model")
             given[kind] = table
         for what, values in (("arcs", d_arcs), *given.items()):
-            _check_direction(what, values, self.parts)
+            check_direction(what, values, self.parts)
         direction = PartArrays(np.where(self.parts.arcs > -np.inf, d_arcs, 0.0), given)
         answer = self._room()
         self._call(kernels.second_order_vjp, self._listed(direction), self._listed(answer))
@@ -179,7 +179,7 @@ def _too_large(parts: PackedParts) -> TooLargeError:
     )
 
 
-def _check_numbers(parts: PackedParts) -> None:
+def check_numbers(parts: PackedParts) -> None:
     """Refuses what sums over trees could overflow on; forbidden arcs stay -inf."""
     for what, values in (("arcs", parts.arcs), *parts.tables.items()):
         sane = np.abs(values) <= kernels.LARGEST_SCORE
@@ -193,7 +193,7 @@ def _check_numbers(parts: PackedParts) -> None:
             )
 
 
-def _check_direction(what: str, values: FloatArray, parts: PackedParts) -> None:
+def check_direction(what: str, values: FloatArray, parts: PackedParts) -> None:
     expected = parts.arcs if what == "arcs" else parts.tables[what]  # type: ignore[index]  # a kind
     if values.shape != expected.shape:
         raise ShapeError(

@@ -58,6 +58,9 @@ ARBORA_INLINE Pack operator-(Pack a, Pack b) {
 ARBORA_INLINE Pack operator*(Pack a, Pack b) {
   return lanewise([&](int i) { return a.x[i] * b.x[i]; });
 }
+ARBORA_INLINE Pack operator/(Pack a, Pack b) {
+  return lanewise([&](int i) { return a.x[i] / b.x[i]; });
+}
 ARBORA_INLINE Pack larger(Pack a, Pack b) {
   return lanewise([&](int i) { return a.x[i] > b.x[i] ? a.x[i] : b.x[i]; });
 }

@@ -21,7 +21,11 @@ namespace arbora {
 // grandparent itself would close a cycle and is forbidden.
 class StepTables {
  public:
-  StepTables(const PartIndex& parts, const PartScores& scores);
+  StepTables(const PartIndex& parts, const PartScores& scores)
+      : StepTables(parts, scores, parts.kinds().grand()) {}
+  // Without `grand`, walks do not choose the head's own head, and parts with grandparents are
+  // somebody else's to score.
+  StepTables(const PartIndex& parts, const PartScores& scores, bool grand);
 
   const PartIndex& parts() const { return *parts_; }
   bool grand() const { return grand_; }

@@ -1,0 +1,80 @@
+// Belief propagation over many sentences: arrays in, arrays out. No arithmetic here.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
+#include "arbora/inference/loopy.hpp"
+#include "arrays.hpp"
+#include "part_arrays.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using arbora::Index;
+using arbora::PartBatch;
+using arbora::border::check_count;
+using arbora::border::checked_values;
+using arbora::border::InOut;
+using arbora::border::Input;
+
+using Floats = Input<double>;
+using FloatAnswer = InOut<double>;
+
+// Arcs and the tables of all kinds, as PackedParts has them.
+using Given = std::tuple<Floats, Floats, Floats, Floats, Floats>;
+using Answer = std::tuple<FloatAnswer, FloatAnswer, FloatAnswer, FloatAnswer, FloatAnswer>;
+// Projective, multi-root, iterations, damping, parallel, grandparents in walks.
+using Settings = std::tuple<bool, bool, Index, double, bool, bool>;
+
+template <class Number, class Arrays>
+arbora::PartValues<Number> values_of(const PartBatch& parts, const Arrays& arrays) {
+  return std::apply([&](const auto&... tables) { return checked_values<Number>(parts, tables...); },
+                    arrays);
+}
+
+arbora::LoopyBatch batch_of(const PartBatch& parts, const Given& scores, const Settings& given,
+                            int threads) {
+  const auto [projective, multi_root, iterations, damping, parallel, in_walks] = given;
+  if (iterations < 1) throw std::invalid_argument("iterations");
+  return {parts,
+          values_of<const double>(parts, scores),
+          {projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
+           multi_root ? arbora::Root::multi : arbora::Root::single, iterations, damping, parallel,
+           in_walks},
+          threads};
+}
+
+Index sums(const PartBatch& parts, Given scores, Settings settings, int threads,
+           FloatAnswer log_partition, FloatAnswer residuals, Answer beliefs) {
+  const auto batch = batch_of(parts, scores, settings, threads);
+  check_count(log_partition.size(), parts.size(), "log_partition");
+  check_count(residuals.size(), parts.size() * batch.settings.iterations, "residuals");
+  const auto answer = values_of<double>(parts, beliefs);
+  nb::gil_scoped_release release;
+  return arbora::loopy_sums(batch, log_partition.data(), residuals.data(), answer);
+}
+
+// Without `of_parts`, only the beliefs of arcs have a gradient.
+Index vjp(const PartBatch& parts, Given scores, Settings settings, int threads, Given d_beliefs,
+          bool of_parts, Answer d_scores) {
+  const auto batch = batch_of(parts, scores, settings, threads);
+  auto direction = values_of<const double>(parts, d_beliefs);
+  if (!of_parts) direction = {direction.arcs};
+  const auto answer = values_of<double>(parts, d_scores);
+  nb::gil_scoped_release release;
+  return arbora::loopy_vjp(batch, direction, answer);
+}
+
+}  // namespace
+
+// Calls return the first sentence without a tree, or -1.
+void bind_loopy(nb::module_& module) {
+  module.def("loopy_sums", &sums, "parts"_a, "scores"_a, "settings"_a, "threads"_a,
+             "log_partition"_a.noconvert(), "residuals"_a.noconvert(), "beliefs"_a.noconvert(),
+             "Beliefs, and the Bethe approximation of log Z.");
+  module.def("loopy_vjp", &vjp, "parts"_a, "scores"_a, "settings"_a, "threads"_a, "d_beliefs"_a,
+             "of_parts"_a, "d_scores"_a.noconvert(), "The gradient through the beliefs.");
+}

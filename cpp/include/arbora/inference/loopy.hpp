@@ -1,0 +1,33 @@
+// Loopy belief propagation over the factor graphs of many sentences, and its exact gradients
+// (Gormley, Dredze & Eisner 2015).
+//
+// One iteration sends messages from all pairs and walks to the arcs, from the arcs to the tree,
+// from the tree to the arcs, and from these back to pairs and walks: the serial schedule of the
+// paper's footnote 4, collapsed by kinds of factors, with one sum over trees. Their number is
+// fixed, so that what is trained is what is run. In the parallel schedule the tree hears what the
+// pairs heard.
+#pragma once
+
+#include "arbora/inference/loopy_graph.hpp"
+
+namespace arbora {
+
+struct LoopyBatch {
+  const PartBatch& parts;
+  PartScores scores;
+  LoopySettings settings;
+  int threads;
+};
+
+// Beliefs of arcs and parts, the Bethe approximation of log Z per sentence, and for every sentence
+// and iteration the largest change of a message (`residuals`, 0 where there are only arcs and the
+// tree, for which one iteration is exact). Returns the first sentence without a tree, or -1.
+Index loopy_sums(const LoopyBatch& batch, double* log_partition, double* residuals,
+                 const PartValues<double>& beliefs);
+
+// The gradient of sum(d_beliefs * beliefs) by the scores of arcs and parts, by backpropagation
+// through all iterations; tables of d_beliefs may be null.
+Index loopy_vjp(const LoopyBatch& batch, const PartScores& d_beliefs,
+                const PartValues<double>& d_scores);
+
+}  // namespace arbora

@@ -1,0 +1,52 @@
+// The hard factor of belief propagation that says "the arcs that are on form a tree": TREE over
+// spanning trees, PTREE over projective ones (Smith & Eisner 2008; Gormley et al. 2015, 5.3).
+//
+// Log-odds that come in are arc scores; with their marginals mu,
+//
+//     out = log mu / (1 - mu) - in.
+//
+// 1 - mu is summed over the word's other heads. Going back, d_out becomes a direction in the
+// marginals, d_out / (mu (1 - mu)), and the Jacobian of the marginals does the rest. Arcs that are
+// not among the variables are absent.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "arbora/base/workspace.hpp"
+#include "arbora/tree/arc_scores.hpp"
+
+namespace arbora {
+
+class TreeFactor {
+ public:
+  // Variable i is the arc heads[i] -> modifiers[i].
+  void set(Index n_words, std::span<const std::int32_t> heads,
+           std::span<const std::int32_t> modifiers, Trees trees, Root root);
+
+  Index size() const { return static_cast<Index>(cells_.size()); }
+  // Whether there is a tree over the variables that are not -inf.
+  bool possible(const double* incoming);
+
+  // log Z of the trees under the incoming log-odds, of which -inf forbids an arc. `marginals` and
+  // `outgoing` have a number per variable, `outgoing` 0 where the arc is forbidden.
+  double messages(const double* incoming, double* marginals, double* outgoing);
+
+  // d_incoming of what `messages` did, given its marginals.
+  void pullback(const double* incoming, const double* marginals, const double* d_outgoing,
+                double* d_incoming);
+
+ private:
+  ArcScores scatter(const double* incoming);
+
+  Index n_words_ = 0;
+  Trees trees_ = Trees::nonprojective;
+  Root root_ = Root::single;
+  std::vector<Index> cells_;               // of each variable
+  std::vector<Index> by_word_, first_of_;  // the variables of each word
+  std::vector<double> scores_, dense_, d_dense_, answer_, column_shift_, own_, others_;
+  Workspace workspace_;
+};
+
+}  // namespace arbora

@@ -1,0 +1,262 @@
+#include "arbora/inference/head_walks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace arbora {
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+double value_or_zero(const double* values, Index i) { return values == nullptr ? 0.0 : values[i]; }
+
+}  // namespace
+
+void sums_of_others(const double* values, Index count, double* others) {
+  double before = 0.0, after = 0.0;
+  for (Index i = 0; i < count; ++i) {
+    others[i] = before;
+    before += values[i];
+  }
+  for (Index i = count - 1; i >= 0; --i) {
+    others[i] += after;
+    after += values[i];
+  }
+}
+
+HeadSteps steps_of(const StepTables& steps, Index head) {
+  return {steps.side(head, 0, 0), static_cast<Index>(steps.parts().modifiers(head, 0).size()),
+          static_cast<Index>(steps.parts().modifiers(head, 1).size()), steps.choices(head)};
+}
+
+// Where the numbers of one choice and side are.
+struct HeadWalks::Side {
+  Index k;         // modifiers
+  Index pair;      // of the first pair, in the tables of steps
+  Index reached;   // of the first modifier, in reached_
+  Index modifier;  // of the first modifier, in taken_
+};
+
+HeadWalks::Side HeadWalks::side_of(Index choice, int side) const {
+  const Index pair = choice * steps_.pairs(), reached = choice * (steps_.modifiers() + 2);
+  if (side == 0) return {steps_.left, pair, reached, 0};
+  return {steps_.right, pair + sibling_pairs(steps_.left), reached + steps_.left + 1, steps_.left};
+}
+
+double HeadWalks::sum(const HeadSteps& steps, const double* arcs, const double* links) {
+  steps_ = steps;
+  const Index k = steps.modifiers(), choices = steps.choices;
+  shares_.resize(at(choices * steps.pairs()));
+  reached_.resize(at(choices * (k + 2)));
+  log_sums_.resize(at(k + 1));
+  chosen_.resize(at(choices));
+  unchosen_.resize(at(choices));
+  double top = kForbidden;
+  for (Index c = 0; c < choices; ++c) {
+    double value = value_or_zero(links, c);
+    for (const int side : {0, 1}) {
+      if (value > kForbidden) value += sum_side(side_of(c, side), arcs);
+    }
+    chosen_[at(c)] = value;
+    top = std::max(top, value);
+  }
+  if (top == kForbidden) return top;
+  double total = 0.0;
+  for (double& value : chosen_) total += (value = std::exp(value - top));
+  for (double& value : chosen_) value /= total;
+  sums_of_others(chosen_.data(), choices, unchosen_.data());
+  taken_.assign(at(k), 0.0);
+  skipped_.assign(at(k), 0.0);
+  for (Index c = 0; c < choices; ++c) {
+    for (const int side : {0, 1}) spread_side(side_of(c, side), chosen_[at(c)]);
+  }
+  return top + std::log(total);
+}
+
+double HeadWalks::sum_side(const Side& side, const double* arcs) {
+  const double* steps = steps_.first + side.pair;
+  double* shares = shares_.data() + side.pair;
+  log_sums_[0] = 0.0;
+  for (Index next = 0;; ++next) {
+    const double* row = steps + sibling_pair(0, next);
+    double* of_row = shares + sibling_pair(0, next);
+    double top = kForbidden, total = 0.0;
+    for (Index previous = 0; previous <= next; ++previous) {
+      of_row[previous] = log_sums_[at(previous)] + row[previous];
+      top = std::max(top, of_row[previous]);
+    }
+    if (top == kForbidden) {
+      std::fill(of_row, of_row + next + 1, 0.0);
+    } else {
+      for (Index previous = 0; previous <= next; ++previous) {
+        total += (of_row[previous] = std::exp(of_row[previous] - top));
+      }
+      for (Index previous = 0; previous <= next; ++previous) of_row[previous] /= total;
+      top += std::log(total);
+    }
+    if (next == side.k) return top;
+    log_sums_[at(next + 1)] = top + arcs[side.modifier + next];
+  }
+}
+
+// Spreads the probability of a side's walks from END back to START. A step past a modifier skips
+// it; running sums over `previous` count each step once for all that it skips.
+void HeadWalks::spread_side(const Side& side, double mass) {
+  double* reached = reached_.data() + side.reached;
+  std::fill(reached, reached + side.k, 0.0);
+  reached[side.k] = mass;
+  if (mass == 0.0) return;
+  for (Index next = side.k; next >= 0; --next) {
+    const double* shares = shares_.data() + side.pair + sibling_pair(0, next);
+    double past = 0.0;
+    for (Index previous = 0; previous <= next; ++previous) {
+      const double step = reached[next] * shares[previous];
+      past += step;
+      if (previous > 0) reached[previous - 1] += step;
+      if (previous < next) skipped_[at(side.modifier + previous)] += past;
+    }
+  }
+  for (Index j = 0; j < side.k; ++j) taken_[at(side.modifier + j)] += reached[j];
+}
+
+void HeadWalks::differentiate(const double* d_steps, const double* d_arcs, const double* d_links) {
+  const Index k = steps_.modifiers(), choices = steps_.choices;
+  d_shares_.resize(shares_.size());
+  d_reached_.resize(reached_.size());
+  d_logs_.resize(at(k + 1));
+  d_chosen_.resize(at(choices));
+  d_taken_.assign(at(k), 0.0);
+  double mean = 0.0;
+  for (Index c = 0; c < choices; ++c) {
+    d_chosen_[at(c)] = 0.0;
+    if (chosen_[at(c)] == 0.0) continue;
+    double d_value = value_or_zero(d_links, c);
+    for (const int side : {0, 1}) d_value += differentiate_side(side_of(c, side), d_steps, d_arcs);
+    d_chosen_[at(c)] = d_value;
+    mean += chosen_[at(c)] * d_value;
+  }
+  for (Index c = 0; c < choices; ++c) {
+    double& d_mass = d_chosen_[at(c)];
+    d_mass = chosen_[at(c)] == 0.0 ? 0.0 : chosen_[at(c)] * (d_mass - mean);
+    for (const int side : {0, 1}) spread_derivatives(side_of(c, side), d_mass);
+  }
+}
+
+// F'(next) = a'(next) + sum p (F'(previous) + step'), p' = p (F'(previous) + step' - their mean).
+double HeadWalks::differentiate_side(const Side& side, const double* d_steps,
+                                     const double* d_arcs) {
+  d_logs_[0] = 0.0;
+  for (Index next = 0;; ++next) {
+    const Index row = side.pair + sibling_pair(0, next);
+    const double* shares = shares_.data() + row;
+    double* d_shares = d_shares_.data() + row;
+    double mean = 0.0;
+    for (Index previous = 0; previous <= next; ++previous) {
+      const double p = shares[previous];
+      d_shares[previous] =
+          p == 0.0 ? 0.0 : d_logs_[at(previous)] + value_or_zero(d_steps, row + previous);
+      mean += p * d_shares[previous];
+    }
+    for (Index previous = 0; previous <= next; ++previous) {
+      d_shares[previous] = shares[previous] * (d_shares[previous] - mean);
+    }
+    if (next == side.k) return mean;
+    d_logs_[at(next + 1)] = mean + value_or_zero(d_arcs, side.modifier + next);
+  }
+}
+
+void HeadWalks::spread_derivatives(const Side& side, double d_mass) {
+  const double* reached = reached_.data() + side.reached;
+  double* d_reached = d_reached_.data() + side.reached;
+  std::fill(d_reached, d_reached + side.k, 0.0);
+  d_reached[side.k] = d_mass;
+  if (reached[side.k] == 0.0) return;
+  for (Index next = side.k; next >= 0; --next) {
+    const Index row = side.pair + sibling_pair(0, next);
+    for (Index previous = 1; previous <= next; ++previous) {
+      d_reached[previous - 1] += d_reached[next] * shares_[at(row + previous)] +
+                                 reached[next] * d_shares_[at(row + previous)];
+    }
+  }
+  for (Index j = 0; j < side.k; ++j) d_taken_[at(side.modifier + j)] += d_reached[j];
+}
+
+// Calls step(pair, next's place in reached_) for every step of one choice.
+template <class Step>
+void HeadWalks::visit(Index choice, const Step& step) const {
+  if (chosen_[at(choice)] == 0.0) return;
+  for (const int which : {0, 1}) {
+    const Side side = side_of(choice, which);
+    for (Index next = 0; next <= side.k; ++next) {
+      for (Index previous = 0; previous <= next; ++previous) {
+        step(side.pair + sibling_pair(previous, next), side.reached + next);
+      }
+    }
+  }
+}
+
+void HeadWalks::add_steps(double* to) const {
+  for (Index c = 0; c < steps_.choices; ++c) {
+    visit(c, [&](Index pair, Index next) { to[pair] += reached_[at(next)] * shares_[at(pair)]; });
+  }
+}
+
+void HeadWalks::add_step_derivatives(double* to) const {
+  for (Index c = 0; c < steps_.choices; ++c) {
+    visit(c, [&](Index pair, Index next) {
+      to[pair] +=
+          d_reached_[at(next)] * shares_[at(pair)] + reached_[at(next)] * d_shares_[at(pair)];
+    });
+  }
+}
+
+// The transpose of how StepTables adds up a head's steps.
+template <class Value>
+void HeadWalks::add_to(const StepTables& tables, Index head, const PartValues<double>& to,
+                       const Value& value) const {
+  const PartIndex& parts = tables.parts();
+  const Index pairs = steps_.pairs();
+  for (Index c = 0; c < steps_.choices; ++c) {
+    const Index link = parts.first_link(head) + c;
+    double* consecutive =
+        to.consecutive == nullptr ? nullptr : to.consecutive + parts.consecutive_at(head, 0);
+    double* grand = to.grandsiblings == nullptr || !tables.grand()
+                        ? nullptr
+                        : to.grandsiblings + parts.grandsiblings_at(link, 0, head);
+    visit(c, [&](Index pair, Index next) {
+      const double amount = value(pair, next);
+      if (consecutive != nullptr) consecutive[pair - c * pairs] += amount;
+      if (grand != nullptr) grand[pair - c * pairs] += amount;
+    });
+  }
+}
+
+void HeadWalks::add_parts(const StepTables& tables, Index head,
+                          const PartValues<double>& to) const {
+  add_to(tables, head, to,
+         [&](Index pair, Index next) { return reached_[at(next)] * shares_[at(pair)]; });
+  add_grandparents(tables, head, reached_, to.grandparents);
+}
+
+void HeadWalks::add_part_derivatives(const StepTables& tables, Index head,
+                                     const PartValues<double>& to) const {
+  add_to(tables, head, to, [&](Index pair, Index next) {
+    return d_reached_[at(next)] * shares_[at(pair)] + reached_[at(next)] * d_shares_[at(pair)];
+  });
+  add_grandparents(tables, head, d_reached_, to.grandparents);
+}
+
+// A grandparent part is there when its modifier is reached under its link.
+void HeadWalks::add_grandparents(const StepTables& tables, Index head,
+                                 const std::vector<double>& reached, double* to) const {
+  if (to == nullptr || !tables.grand()) return;
+  for (Index c = 0; c < steps_.choices; ++c) {
+    if (chosen_[at(c)] == 0.0) continue;
+    double* of_link = to + tables.parts().grandparents_at(tables.parts().first_link(head) + c);
+    const double* here = reached.data() + c * (steps_.modifiers() + 2);
+    for (Index j = 0; j < steps_.left; ++j) of_link[j] += here[j];
+    for (Index j = steps_.left; j < steps_.modifiers(); ++j) of_link[j] += here[j + 1];
+  }
+}
+
+}  // namespace arbora

@@ -1,0 +1,77 @@
+#include "arbora/inference/loopy.hpp"
+
+#include <algorithm>
+
+#include "arbora/base/parallel.hpp"
+#include "arbora/inference/loopy_run.hpp"
+
+namespace arbora {
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+void clear(const PartIndex& parts, const PartValues<double>& values) {
+  const auto fill = [](double* first, Index count) {
+    if (first != nullptr) std::fill(first, first + count, 0.0);
+  };
+  fill(values.arcs, (parts.n_words() + 1) * (parts.n_words() + 1));
+  fill(values.consecutive, parts.consecutive());
+  fill(values.siblings, parts.siblings());
+  fill(values.grandparents, parts.grandparents());
+  fill(values.grandsiblings, parts.grandsiblings());
+}
+
+// In floating-point operations, roughly.
+double cost_of(const PartIndex& parts, Index iterations) {
+  const auto n = static_cast<double>(parts.n_words());
+  const Index numbers = parts.consecutive() + parts.siblings() + parts.grandparents() +
+                        parts.grandsiblings() + parts.n_arcs();
+  return static_cast<double>(iterations + 1) *
+         (3.0 * n * n * n + 60.0 * static_cast<double>(numbers));
+}
+
+// Runs job(sentence's number, sentence) for every sentence that has a tree; the first that has
+// none, or -1.
+template <class Job>
+Index run(const LoopyBatch& batch, const Job& job) {
+  const PartBatch& parts = batch.parts;
+  std::vector<double> costs;
+  for (Index i = 0; i < parts.size(); ++i) {
+    costs.push_back(cost_of(parts[i], batch.settings.iterations));
+  }
+  std::vector<std::uint8_t> impossible(at(parts.size()), 0);
+  for_each_by_cost(costs, batch.threads, [&](Index i, Workspace&) {
+    static thread_local LoopyRun sentence;
+    if (sentence.set(parts[i], batch.scores.of(parts.place(i)), batch.settings)) {
+      job(i, sentence);
+    } else {
+      impossible[at(i)] = 1;
+    }
+  });
+  const auto found = std::find(impossible.begin(), impossible.end(), std::uint8_t{1});
+  return found == impossible.end() ? -1 : found - impossible.begin();
+}
+
+}  // namespace
+
+Index loopy_sums(const LoopyBatch& batch, double* log_partition, double* residuals,
+                 const PartValues<double>& beliefs) {
+  return run(batch, [&](Index i, LoopyRun& sentence) {
+    const PartValues<double> answer = beliefs.of(batch.parts.place(i));
+    clear(batch.parts[i], answer);
+    sentence.forward(false, residuals + i * batch.settings.iterations);
+    log_partition[i] = sentence.beliefs(answer);
+  });
+}
+
+Index loopy_vjp(const LoopyBatch& batch, const PartScores& d_beliefs,
+                const PartValues<double>& d_scores) {
+  return run(batch, [&](Index i, LoopyRun& sentence) {
+    const PartValues<double> answer = d_scores.of(batch.parts.place(i));
+    clear(batch.parts[i], answer);
+    sentence.forward(true, nullptr);
+    sentence.backward(d_beliefs.of(batch.parts.place(i)), answer);
+  });
+}
+
+}  // namespace arbora

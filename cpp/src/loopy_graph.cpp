@@ -1,0 +1,110 @@
+#include "arbora/inference/loopy_graph.hpp"
+
+#include <algorithm>
+
+#include "arbora/inference/pair_factors.hpp"
+
+namespace arbora {
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+void LoopyGraph::set(const PartIndex& parts, const PartScores& scores,
+                     const LoopySettings& settings) {
+  const PartKinds kinds = parts.kinds();
+  parts_ = &parts;
+  order_.emplace(parts);
+  const bool grand = kinds.grandsiblings || (kinds.grandparents && settings.grandparents_in_walks);
+  steps_.reset();
+  if (kinds.consecutive || grand) steps_.emplace(parts, scores, grand);
+  pairs_of_grandparents_ = kinds.grandparents && !grand;
+
+  arc_scores.resize(at(n_arcs()));
+  for (Index a = 0; a < n_arcs(); ++a) arc_scores[at(a)] = scores.arcs[order_->cell(a)];
+  first.clear();
+  second.clear();
+  part_.clear();
+  if (kinds.siblings) list_siblings();
+  sibling_pairs_ = n_pairs();
+  if (pairs_of_grandparents_) list_grandparents(settings.trees);
+  pair_scores.assign(at(whole_packs(n_pairs())), 0.0);
+  read(scores, arc_scores.data(), pair_scores.data());
+  count_factors();
+}
+
+void LoopyGraph::add_pair(Index one, Index two, Index part) {
+  if (!possible(one) || !possible(two)) return;
+  first.push_back(static_cast<std::int32_t>(one));
+  second.push_back(static_cast<std::int32_t>(two));
+  part_.push_back(part);
+}
+
+void LoopyGraph::list_siblings() {
+  for (Index h = 0; h <= parts_->n_words(); ++h) {
+    const Index begin = order_->first[at(h)], k = parts_->n_modifiers(h);
+    const auto left = static_cast<Index>(parts_->modifiers(h, 0).size());
+    // The arc in place `rank` from left to right.
+    const auto arc = [&](Index rank) { return begin + (rank < left ? left - 1 - rank : rank); };
+    Index part = parts_->siblings_at(h);
+    for (Index j = 1; j < k; ++j) {
+      for (Index i = 0; i < j; ++i) add_pair(arc(i), arc(j), part++);
+    }
+  }
+}
+
+void LoopyGraph::list_grandparents(Trees trees) {
+  for (Index link = 1; link < parts_->n_links(); ++link) {
+    const Index above = order_->of_link[at(link)];
+    const Index g = order_->head[at(above)], h = order_->modifier[at(above)];
+    const Index begin = order_->first[at(h)];
+    for (Index j = 0; j < parts_->n_modifiers(h); ++j) {
+      const Index m = order_->modifier[at(begin + j)];
+      const bool between = (h < g && g < m) || (m < g && g < h);
+      if (m == g || (trees == Trees::projective && between)) continue;
+      add_pair(above, begin + j, parts_->grandparents_at(link) + j);
+    }
+  }
+}
+
+void LoopyGraph::count_factors() {
+  n_factors.assign(at(n_arcs()), steps_ ? 1 : 0);
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    ++n_factors[at(first[i])];
+    ++n_factors[at(second[i])];
+  }
+}
+
+void LoopyGraph::read(const PartScores& tables, double* of_arcs, double* of_pairs) const {
+  for (Index a = 0; a < n_arcs(); ++a) {
+    of_arcs[a] = possible(a) ? tables.arcs[order_->cell(a)] : of_arcs[a];
+  }
+  if (pairs_of_grandparents_ && tables.grandparents != nullptr) {
+    const double* of_root = tables.grandparents + parts_->grandparents_at(0);
+    for (Index a = 0; a < order_->first[1]; ++a) {
+      if (possible(a)) of_arcs[a] += of_root[a];
+    }
+  }
+  for (Index i = 0; i < n_pairs(); ++i) {
+    const double* table = i < sibling_pairs_ ? tables.siblings : tables.grandparents;
+    of_pairs[i] = table == nullptr ? 0.0 : table[part_[at(i)]];
+  }
+}
+
+void LoopyGraph::write(const double* of_arcs, const double* of_pairs,
+                       const PartValues<double>& tables) const {
+  for (Index a = 0; a < n_arcs(); ++a) {
+    tables.arcs[order_->cell(a)] = possible(a) ? of_arcs[a] : 0.0;
+  }
+  if (pairs_of_grandparents_) {
+    double* of_root = tables.grandparents + parts_->grandparents_at(0);
+    for (Index a = 0; a < order_->first[1]; ++a) of_root[a] = possible(a) ? of_arcs[a] : 0.0;
+  }
+  for (Index i = 0; i < n_pairs(); ++i) {
+    double* table = i < sibling_pairs_ ? tables.siblings : tables.grandparents;
+    table[part_[at(i)]] = of_pairs[i];
+  }
+}
+
+}  // namespace arbora

@@ -1,0 +1,187 @@
+#include "arbora/inference/loopy_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arbora/inference/log_odds.hpp"
+
+namespace arbora {
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// Mixes a share of the old messages into fresh ones; returns how much any of them changed.
+double mix(Index count, const double* old, double share, double* fresh) {
+  double largest = 0.0;
+  for (Index i = 0; i < count; ++i) {
+    const double change = old[i] - fresh[i];
+    largest = std::max(largest, std::abs(change));
+    fresh[i] += share * change;
+  }
+  return largest;
+}
+
+}  // namespace
+
+bool LoopyRun::set(const PartIndex& parts, const PartScores& scores,
+                   const LoopySettings& settings) {
+  settings_ = settings;
+  graph_.set(parts, scores, settings);
+  n_arcs_ = graph_.n_arcs();
+  n_pairs_ = whole_packs(graph_.n_pairs());
+  n_walks_ = graph_.steps() == nullptr ? 0 : n_arcs_;
+  n_links_ = graph_.grand() ? n_arcs_ : 0;
+  tree_.set(parts.n_words(), graph_.order().head, graph_.order().modifier, settings.trees,
+            settings.root);
+  in_first_.assign(at(n_pairs_), 0.0);
+  in_second_.assign(at(n_pairs_), 0.0);
+  both_.resize(at(n_pairs_));
+  return tree_.possible(graph_.arc_scores.data());
+}
+
+LoopyRun::Row LoopyRun::row_at(double* begin) const {
+  Row r{};
+  r.to_first = begin;
+  r.to_second = r.to_first + n_pairs_;
+  r.to_modifier = r.to_second + n_pairs_;
+  r.to_link = r.to_modifier + n_walks_;
+  r.from_tree = r.to_link + n_links_;
+  r.to_tree = r.from_tree + n_arcs_;
+  r.marginals = r.to_tree + n_arcs_;
+  r.totals = r.marginals + n_arcs_;
+  return r;
+}
+
+LoopyRun::Row LoopyRun::row(Index iteration) {
+  return row_at(rows_.data() + (tape_ ? iteration : iteration % 2) * row_size());
+}
+
+void LoopyRun::forward(bool tape, double* residuals) {
+  tape_ = tape;
+  rows_.resize(at((tape ? settings_.iterations + 1 : 2) * row_size()));
+  const Row start = row(0);
+  std::fill(start.to_first, start.to_tree, 0.0);
+  std::copy(graph_.arc_scores.begin(), graph_.arc_scores.end(), start.to_tree);
+  std::copy(graph_.arc_scores.begin(), graph_.arc_scores.end(), start.totals);
+  for (Index i = 1; i <= settings_.iterations; ++i) {
+    double unused = 0.0;
+    iterate(i, residuals == nullptr ? &unused : residuals + i - 1);
+  }
+}
+
+void LoopyRun::iterate(Index iteration, double* residual) {
+  const Row old = row(iteration - 1), fresh = row(iteration);
+  const double share = share_of_old(iteration);
+  pair_messages(pair_inputs(old), fresh.to_first, fresh.to_second);
+  const Start start = iteration == 1 ? Start::scores : Start::beliefs;
+  if (graph_.steps() != nullptr) send_from_walks(old, fresh, start);
+  *residual = mix(n_messages(), old.to_first, share, fresh.to_first);
+  add_up(fresh, fresh.to_tree);
+
+  const Row& heard = settings_.parallel ? old : fresh;
+  tree_log_partition_ = tree_.messages(heard.to_tree, fresh.marginals, fresh.from_tree);
+  const double change = mix(n_arcs_, old.from_tree, share, fresh.from_tree);
+  // Where only the tree speaks, nobody listens to its messages, and a change is none.
+  if (n_messages() > 0) *residual = std::max(*residual, change);
+  for (Index a = 0; a < n_arcs_; ++a) fresh.totals[a] = fresh.to_tree[a] + fresh.from_tree[a];
+}
+
+// The score of every arc and all messages to it but the tree's.
+void LoopyRun::add_up(const Row& messages, double* sums) const {
+  std::copy(graph_.arc_scores.begin(), graph_.arc_scores.end(), sums);
+  for (Index a = 0; a < n_walks_; ++a) sums[a] += messages.to_modifier[a];
+  for (Index a = 0; a < n_links_; ++a) sums[a] += messages.to_link[a];
+  for (Index i = 0; i < graph_.n_pairs(); ++i) {
+    sums[graph_.first[at(i)]] += messages.to_first[i];
+    sums[graph_.second[at(i)]] += messages.to_second[i];
+  }
+}
+
+// What an arc tells a factor is all that it heard but from that factor (G15, Eq. 4).
+PairInputs LoopyRun::pair_inputs(const Row& old) {
+  for (Index i = 0; i < graph_.n_pairs(); ++i) {
+    in_first_[at(i)] = old.totals[graph_.first[at(i)]] - old.to_first[i];
+    in_second_[at(i)] = old.totals[graph_.second[at(i)]] - old.to_second[i];
+  }
+  return {graph_.n_pairs(), in_first_.data(), in_second_.data(), graph_.pair_scores.data()};
+}
+
+// log Z of a head's walks under what the arcs tell them. Walks choose one of the head's own heads,
+// which exclude each other. The tree says so too, and saying it twice would count it twice: so here
+// arcs tell the logarithms of probabilities, not of odds, and are told the same. Before the first
+// iteration, the scores are such logarithms, up to a constant.
+double LoopyRun::sum_head(Index head, const Row& old, Start start) {
+  const ArcOrder& order = graph_.order();
+  const Index begin = order.first[at(head)], k = order.first[at(head + 1)] - begin;
+  in_arcs_.resize(at(k));
+  for (Index j = 0; j < k; ++j) {
+    in_arcs_[at(j)] = old.totals[begin + j] - old.to_modifier[begin + j];
+  }
+  in_links_.clear();
+  if (graph_.grand() && head > 0) {
+    const Index link = graph_.parts().first_link(head);
+    for (Index c = 0; c < graph_.parts().links_of(head); ++c) {
+      const Index arc = order.of_link[at(link + c)];
+      const double total = old.totals[arc];
+      in_links_.push_back(total - (start == Start::scores ? 0.0 : softplus(total)) -
+                          old.to_link[arc]);
+    }
+  }
+  return walks_.sum(steps_of(*graph_.steps(), head), in_arcs_.data(),
+                    in_links_.empty() ? nullptr : in_links_.data());
+}
+
+void LoopyRun::send_from_walks(const Row& old, const Row& fresh, Start start) {
+  const ArcOrder& order = graph_.order();
+  const auto message = [](double on, double off, double in) {
+    return in == kForbidden ? 0.0 : log_odds(on, off, in) - in;
+  };
+  for (Index h = 0; h <= graph_.parts().n_words(); ++h) {
+    sum_head(h, old, start);
+    double* to_modifier = fresh.to_modifier + order.first[at(h)];
+    for (std::size_t j = 0; j < in_arcs_.size(); ++j) {
+      to_modifier[j] = message(walks_.taken()[j], walks_.skipped()[j], in_arcs_[j]);
+    }
+    const Index link = graph_.parts().first_link(h);
+    const double total = log_sum(in_links_);
+    for (std::size_t c = 0; c < in_links_.size(); ++c) {
+      const double in = in_links_[c];
+      fresh.to_link[order.of_link[at(link) + c]] =
+          in == kForbidden ? 0.0 : log_probability(walks_.chosen()[c], in) - (in - total);
+    }
+  }
+}
+
+// log of the sum over a head's own heads of all that is known of them, as its walks tell it.
+double LoopyRun::sum_of_links(Index head, const Row& last) {
+  const Index link = graph_.parts().first_link(head);
+  for (std::size_t c = 0; c < in_links_.size(); ++c) {
+    in_links_[c] += last.to_link[graph_.order().of_link[at(link) + c]];
+  }
+  return in_links_.empty() ? 0.0 : log_sum(in_links_);
+}
+
+// log Z = sum over factors of log Z_factor, minus for every variable and factor but one the log of
+// the variable's own sum; a variable's score is no factor here, but part of what it says.
+double LoopyRun::beliefs(const PartValues<double>& answer) {
+  const Row last = row(settings_.iterations);
+  double log_partition = pair_beliefs(pair_inputs(last), both_.data());
+  in_arcs_.resize(at(n_arcs_));
+  for (Index a = 0; a < n_arcs_; ++a) {
+    in_arcs_[at(a)] = sigmoid(last.totals[a]);
+    if (const std::int32_t count = graph_.n_factors[at(a)]; count > 0) {
+      log_partition -= count * softplus(last.totals[a]);
+    }
+  }
+  graph_.write(in_arcs_.data(), both_.data(), answer);
+  for (Index h = 0; graph_.steps() != nullptr && h <= graph_.parts().n_words(); ++h) {
+    log_partition += sum_head(h, last, Start::beliefs) - sum_of_links(h, last);
+    walks_.add_parts(*graph_.steps(), h, graph_.of_walks(answer));
+  }
+  if (settings_.parallel) {  // the tree has not heard the last messages
+    tree_log_partition_ = tree_.messages(last.to_tree, last.marginals, last.from_tree);
+  }
+  return log_partition + tree_log_partition_;
+}
+
+}  // namespace arbora

@@ -1,0 +1,172 @@
+"""Belief propagation over many sentences, as flat arrays.
+
+One call per question, on `parts.threads` threads; answers do not depend on how many there are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from arbora._core import inference as kernels
+from arbora.errors import ArgumentError, NoTreeError, TooLargeError
+from arbora.inference.arguments import as_count, check_choice
+from arbora.inference.packed import pack, physical_memory, read_only
+from arbora.inference.packed_second_order import (
+    PartArrays,
+    SecondOrderSums,
+    check_direction,
+    check_numbers,
+)
+from arbora.parts import KINDS, PackedParts, PartKind
+from arbora.types import FloatArray, Root, TreeClass
+
+__all__ = ["GrandparentFactors", "PackedLoopy", "Schedule"]
+
+Schedule = Literal["serial", "parallel"]
+GrandparentFactors = Literal["pairs", "automata"]
+
+
+class PackedLoopy:
+    """Approximate sums over trees that score parts of any kind, by loopy belief propagation.
+
+    The arguments are those of `LoopyTrees`. Beliefs come in the place of marginals, the Bethe
+    approximation in that of log Z.
+    """
+
+    def __init__(
+        self,
+        parts: PackedParts,
+        trees: TreeClass = "nonprojective",
+        root: Root = "single",
+        iterations: int = 4,
+        damping: float = 0.0,
+        schedule: Schedule = "serial",
+        factors: GrandparentFactors = "pairs",
+    ) -> None:
+        check_choice(trees, ("nonprojective", "projective"), "trees")
+        check_choice(root, ("single", "multi"), "root")
+        check_choice(schedule, ("serial", "parallel"), "schedule")
+        check_choice(factors, ("pairs", "automata"), "factors")
+        self.parts = parts
+        self.trees: TreeClass = trees
+        self.root: Root = root
+        self.iterations = as_count(iterations, "iterations")
+        self.damping = _checked_damping(damping)
+        self.schedule: Schedule = schedule
+        self.factors: GrandparentFactors = factors
+        self._residuals: FloatArray | None = None
+        check_numbers(parts)
+        self._check_memory()
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def sums(self) -> SecondOrderSums:
+        """The Bethe approximation of log Z of every sentence, and beliefs of arcs and parts."""
+        log_partition, beliefs = np.empty(len(self)), self._room()
+        residuals = np.empty(len(self) * self.iterations)
+        self._call(kernels.loopy_sums, log_partition, residuals, _listed(beliefs))
+        self._residuals = read_only(residuals.reshape(len(self), self.iterations))
+        return SecondOrderSums(read_only(log_partition), _frozen(beliefs))
+
+    @property
+    def residuals(self) -> FloatArray:
+        """The largest change of a message, (sentences, iterations)."""
+        if self._residuals is None:
+            self.sums()
+        assert self._residuals is not None
+        return self._residuals
+
+    def vjp(
+        self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None
+    ) -> PartArrays:
+        """The gradient of sum(d_arcs * beliefs of arcs) + sum(d_tables * beliefs of parts).
+
+        Exact: backpropagation through all iterations. Kinds that are left out have no gradient.
+        """
+        parts = self.parts
+        given = {kind: np.zeros(len(table)) for kind, table in parts.tables.items()}
+        for kind, table in (d_tables or {}).items():
+            if kind not in given:
+                raise ArgumentError(f"there are no {kind} in the model")
+            given[kind] = table
+        for what, values in (("arcs", d_arcs), *(d_tables or {}).items()):
+            check_direction(what, values, parts)
+        direction = PartArrays(np.where(parts.arcs > -np.inf, d_arcs, 0.0), given)
+        answer = self._room()
+        self._call(kernels.loopy_vjp, _listed(direction), bool(d_tables), _listed(answer))
+        return _frozen(answer)
+
+    def _room(self) -> PartArrays:
+        tables = {kind: np.empty(len(table)) for kind, table in self.parts.tables.items()}
+        return PartArrays(np.empty(len(self.parts.arcs)), tables)
+
+    def _call(self, kernel: Any, *arguments: Any) -> None:
+        parts = self.parts
+        settings = (
+            self.trees == "projective", self.root == "multi", self.iterations, self.damping,
+            self.schedule == "parallel", self.factors == "automata",
+        )  # fmt: skip
+        try:
+            impossible = kernel(parts.index, parts.arrays(), settings, parts.threads, *arguments)
+        except MemoryError:
+            raise self._too_large() from None
+        if impossible >= 0:
+            raise self._no_tree(impossible)
+
+    def _no_tree(self, i: int) -> NoTreeError:
+        """Why sentence i has no tree of this class."""
+        side = int(self.parts.n_words[i]) + 1
+        first = int(((self.parts.n_words[:i] + 1) ** 2).sum())
+        arcs = self.parts.arcs[first : first + side * side].reshape(side, side)
+        _, reasons = pack([arcs], self.trees, self.root, threads=1)
+        text = str(reasons.get(0, f"there is no {self.trees} tree"))
+        word = getattr(reasons.get(0), "word", None)
+        return NoTreeError(text if len(self) == 1 else f"sentence {i}: {text}", word)
+
+    def _need(self) -> int:
+        """Bytes of the largest tape, on every thread."""
+        parts = self.parts
+        bounds = [[parts.index.first(KINDS.index(kind), i) for i in range(len(parts) + 1)]
+                  for kind in parts.kinds]  # fmt: skip
+        per_sentence = sum((np.diff(b) for b in bounds), start=(parts.n_words + 1) ** 2)
+        largest = int(per_sentence.max(initial=0))
+        return 8 * 2 * (self.iterations + 4) * largest * min(parts.threads, max(len(parts), 1))
+
+    def _check_memory(self) -> None:
+        if self._need() > physical_memory():
+            raise self._too_large()
+
+    def _too_large(self) -> TooLargeError:
+        return TooLargeError(
+            f"a sentence of {int(self.parts.n_words.max())} words needs about "
+            f"{self._need() / 1e9:.1f} GB for its messages, and this machine has "
+            f"{physical_memory() / 1e9:.1f} GB: forbid more arcs"
+        )
+
+
+def _checked_damping(damping: float) -> float:
+    if isinstance(damping, bool) or not isinstance(damping, int | float | np.number):
+        raise ArgumentError(f"damping must be a number, not {type(damping).__name__}")
+    if not 0.0 <= damping < 1.0:
+        raise ArgumentError(
+            f"damping is {damping}: it is the share of the old message that is kept, at least 0 "
+            "and less than 1"
+        )
+    return float(damping)
+
+
+def _listed(
+    arrays: PartArrays,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    nothing = np.empty(0)
+    one, two, three, four = (arrays.tables.get(kind, nothing) for kind in KINDS)
+    return arrays.arcs, one, two, three, four
+
+
+def _frozen(arrays: PartArrays) -> PartArrays:
+    for array in (arrays.arcs, *arrays.tables.values()):
+        read_only(array)
+    return arrays
