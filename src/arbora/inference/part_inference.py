@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, Protocol
 
+from arbora.inference.packed_loopy import PackedLoopy
 from arbora.inference.packed_second_order import PackedSecondOrder, PartArrays, SecondOrderSums
 from arbora.parts import PackedParts, PartKind
 from arbora.types import FloatArray, Root, TreeClass
@@ -38,6 +39,4 @@ def loopy_inference(
     trees: TreeClass, root: Root, iterations: int, damping: float, factors: Factors
 ) -> Infer:
     """Belief propagation over trees of a class."""
-    from arbora.inference.packed_loopy import PackedLoopy
-
-    return lambda parts: PackedLoopy(parts, trees, root, iterations, damping, factors)
+    return lambda parts: PackedLoopy(parts, trees, root, iterations, damping, factors=factors)
