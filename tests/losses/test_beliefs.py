@@ -9,6 +9,7 @@ from arbora import ArgumentError
 from arbora.inference.layout import Layout
 from arbora.inference.packed import Packed
 from arbora.inference.packed_second_order import PackedSecondOrder
+from arbora.inference.part_inference import loopy_inference
 from arbora.losses import (
     Gold,
     annealed_risk,
@@ -204,6 +205,50 @@ def test_gradients_by_scores_of_parts(rng, root, loss):
         ),
         atol=1e-8,
     )
+
+
+PARTS = {"pairs": ("siblings", "grandparents"), "automata": KINDS}
+
+
+@pytest.mark.parametrize("loss", ["l2", "warm risk"])
+@pytest.mark.parametrize("factors", PARTS)
+@pytest.mark.parametrize("iterations", [1, 2, 4])
+def test_gradients_through_belief_propagation(rng, kind, root, loss, factors, iterations):
+    """Through all messages of all iterations, however far they are from converging."""
+    case = PartCase(rng, root, PARTS[factors], kind.trees, lengths=(3, 1, 3))
+    damping = 0.3 if iterations == 2 else 0.0
+    infer = loopy_inference(kind.trees, root, iterations, damping, factors)
+    check_part_gradient(
+        case,
+        lambda parts: loss_of_parts(infer(parts), case.gold, LOSSES[loss], kind.trees, root),
+        atol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("factors", PARTS)
+def test_the_surrogate_likelihood_where_the_messages_converge(rng, kind, root, factors):
+    """There its gradient is that of Bethe's log Z minus the gold score."""
+    case = PartCase(rng, root, PARTS[factors], kind.trees, lengths=(3, 1, 3))
+    for table in case.parts.tables.values():
+        table *= 0.5
+    heads = np.concatenate([np.arange(n, dtype=np.int32) for n in case.parts.n_words])
+    infer = loopy_inference(kind.trees, root, 200, 0.2, factors)
+    check_part_gradient(case, lambda parts: part_likelihood(infer(parts), heads), atol=1e-6)
+
+
+def test_belief_propagation_without_parts_is_exact(rng, kind, root):
+    case = Case(rng, kind.trees, root)
+    parts = PackedParts.over(case.flat, LENGTHS, ())
+    model = loopy_inference(kind.trees, root, 1, 0.0, "pairs")(parts)
+    for loss in LOSSES.values():
+        one = loss_of_parts(model, case.gold, loss, kind.trees, root)
+        other = loss_of_arcs(case.packed(), case.gold, loss)
+        np.testing.assert_allclose(one.values, other.values, atol=1e-10)
+        np.testing.assert_allclose(one.d_scores.arcs, other.d_scores, atol=1e-8)
+    likelihood = part_likelihood(model, case.gold.heads)
+    expected = negative_log_likelihood(case.packed(), case.gold)
+    np.testing.assert_allclose(likelihood.values, expected.values, atol=1e-10)
+    np.testing.assert_allclose(likelihood.d_scores.arcs, expected.d_scores, atol=1e-10)
 
 
 def test_the_likelihood_goes_back_to_marginals_minus_gold(rng, root):
