@@ -155,6 +155,11 @@ def test_nothing_overflows_when_it_is_cold(rng, kind, root, scale):
             assert np.isfinite(answer.d_scores).all()
 
 
+def star(n_words):
+    """A tree with siblings: the first word has all others."""
+    return np.array([0] + [1] * (n_words - 1), dtype=np.int32)
+
+
 class PartCase:
     """Random scores of arcs and parts, some arcs pruned, and gold trees."""
 
@@ -164,16 +169,15 @@ class PartCase:
         for n in n_words.tolist():
             table = rng.normal(size=(n + 1, n + 1))
             table[rng.random(table.shape) < 0.3] = -np.inf
-            table[np.arange(n), np.arange(1, n + 1)] = 0.3
+            table[star(n), np.arange(1, n + 1)] = 0.3  # never pruned
             table[:, 0] = -np.inf
             np.fill_diagonal(table, -np.inf)
             tables.append(table.reshape(-1))
         self.parts = PackedParts.over(np.concatenate(tables), n_words, kinds)
         for table in self.parts.tables.values():
             table[:] = rng.normal(size=len(table))
-        heads = [np.arange(n, dtype=np.int32) for n in n_words.tolist()]  # the chain, never pruned
-        self.gold = Gold(Layout(n_words), np.concatenate(heads))
-        self.gold.heads[-1] = -1
+        self.heads = np.concatenate([star(n) for n in n_words.tolist()])
+        self.gold = Gold(Layout(n_words), np.where(np.arange(len(self.heads)) == 1, -1, self.heads))
 
     def with_numbers(self, flat):
         """The parts with arcs and tables from one long vector."""
@@ -231,9 +235,8 @@ def test_the_surrogate_likelihood_where_the_messages_converge(rng, kind, root, f
     case = PartCase(rng, root, PARTS[factors], kind.trees, lengths=(3, 1, 3))
     for table in case.parts.tables.values():
         table *= 0.5
-    heads = np.concatenate([np.arange(n, dtype=np.int32) for n in case.parts.n_words])
     infer = loopy_inference(kind.trees, root, 200, 0.2, factors)
-    check_part_gradient(case, lambda parts: part_likelihood(infer(parts), heads), atol=1e-6)
+    check_part_gradient(case, lambda parts: part_likelihood(infer(parts), case.heads), atol=1e-6)
 
 
 def test_belief_propagation_without_parts_is_exact(rng, kind, root):
@@ -254,9 +257,8 @@ def test_belief_propagation_without_parts_is_exact(rng, kind, root):
 def test_the_likelihood_goes_back_to_marginals_minus_gold(rng, root):
     """Differences of log Z minus the gold score are what `part_likelihood` calls its gradient."""
     case = PartCase(rng, root)
-    heads = np.concatenate([np.arange(n, dtype=np.int32) for n in case.parts.n_words])
     check_part_gradient(
-        case, lambda parts: part_likelihood(PackedSecondOrder(parts, root), heads), atol=1e-9
+        case, lambda parts: part_likelihood(PackedSecondOrder(parts, root), case.heads), atol=1e-9
     )
 
 
@@ -271,8 +273,7 @@ def test_parts_that_score_nothing_change_nothing(rng, root, loss):
     other = loss_of_arcs(first_order, case.gold, LOSSES[loss])
     np.testing.assert_allclose(one.values, other.values, atol=1e-10)
     np.testing.assert_allclose(one.d_scores.arcs, other.d_scores, atol=1e-9)
-    heads = np.concatenate([np.arange(n, dtype=np.int32) for n in parts.n_words])
-    likelihood = part_likelihood(PackedSecondOrder(parts, root), heads)
-    expected = negative_log_likelihood(first_order, Gold(case.gold.layout, heads))
+    likelihood = part_likelihood(PackedSecondOrder(parts, root), case.heads)
+    expected = negative_log_likelihood(first_order, Gold(case.gold.layout, case.heads))
     np.testing.assert_allclose(likelihood.values, expected.values, atol=1e-10)
     np.testing.assert_allclose(likelihood.d_scores.arcs, expected.d_scores, atol=1e-10)
