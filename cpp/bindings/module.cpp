@@ -6,6 +6,7 @@ namespace nb = nanobind;
 void bind_automata(nb::module_& module);
 void bind_data(nb::module_& module);
 void bind_dual(nb::module_& module);
+void bind_factors(nb::module_& module);
 void bind_features(nb::module_& module);
 void bind_hill_climbing(nb::module_& module);
 void bind_hypergraph(nb::module_& module);
@@ -28,6 +29,7 @@ NB_MODULE(_core, module) {
   bind_inference(inference);
   bind_automata(inference);
   bind_dual(inference);
+  bind_factors(inference);
   bind_hill_climbing(inference);
   bind_hypergraph(inference);
   bind_loopy(inference);

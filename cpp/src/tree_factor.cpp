@@ -1,5 +1,7 @@
 #include "arbora/inference/tree_factor.hpp"
 
+#include <algorithm>
+
 #include "arbora/inference/head_walks.hpp"
 #include "arbora/inference/log_odds.hpp"
 #include "arbora/inference/sums.hpp"

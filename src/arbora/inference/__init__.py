@@ -2,9 +2,12 @@
 
 from arbora.inference.batch import TreeBatch
 from arbora.inference.distribution import TreeDistribution
+from arbora.inference.factor_graph import FactorGraph, GraphGradient
 from arbora.inference.head_automata import Automaton, HeadAutomata
 from arbora.inference.hypergraph import Derivation, Derivations, Hypergraph
+from arbora.inference.loopy import LoopyTrees
 from arbora.inference.mixture import Mixture
+from arbora.inference.packed_loopy import PackedLoopy
 from arbora.inference.packed_second_order import PackedSecondOrder, PartArrays, SecondOrderSums
 from arbora.inference.second_order import PartGradient, SecondOrderTrees
 from arbora.inference.second_order_batch import SecondOrderBatch
@@ -14,9 +17,13 @@ __all__ = [
     "Automaton",
     "Derivation",
     "Derivations",
+    "FactorGraph",
+    "GraphGradient",
     "HeadAutomata",
     "Hypergraph",
+    "LoopyTrees",
     "Mixture",
+    "PackedLoopy",
     "PackedSecondOrder",
     "PartArrays",
     "PartGradient",

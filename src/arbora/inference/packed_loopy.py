@@ -22,7 +22,7 @@ from arbora.inference.packed_second_order import (
 from arbora.parts import KINDS, PackedParts, PartKind
 from arbora.types import FloatArray, Root, TreeClass
 
-__all__ = ["GrandparentFactors", "PackedLoopy", "Schedule"]
+__all__ = ["GrandparentFactors", "PackedLoopy", "Schedule", "checked_damping"]
 
 Schedule = Literal["serial", "parallel"]
 GrandparentFactors = Literal["pairs", "automata"]
@@ -53,7 +53,7 @@ class PackedLoopy:
         self.trees: TreeClass = trees
         self.root: Root = root
         self.iterations = as_count(iterations, "iterations")
-        self.damping = _checked_damping(damping)
+        self.damping = checked_damping(damping)
         self.schedule: Schedule = schedule
         self.factors: GrandparentFactors = factors
         self._residuals: FloatArray | None = None
@@ -147,7 +147,7 @@ class PackedLoopy:
         )
 
 
-def _checked_damping(damping: float) -> float:
+def checked_damping(damping: float) -> float:
     if isinstance(damping, bool) or not isinstance(damping, int | float | np.number):
         raise ArgumentError(f"damping must be a number, not {type(damping).__name__}")
     if not 0.0 <= damping < 1.0:

@@ -18,6 +18,7 @@ from arbora.testing.finite_difference import finite_difference
 from arbora.testing.precise import precise_projective, precise_spanning
 from arbora.testing.random_instances import RandomInstances
 from arbora.testing.slow_hypergraph import SlowHypergraph, enumerate_derivations
+from arbora.testing.slow_loopy import SlowLoopy
 from arbora.testing.slow_parts import (
     all_part_rows,
     best_tree_slowly,
@@ -31,6 +32,7 @@ __all__ = [
     "EnumeratedTrees",
     "RandomInstances",
     "SlowHypergraph",
+    "SlowLoopy",
     "all_part_rows",
     "best_tree_slowly",
     "check_distribution",

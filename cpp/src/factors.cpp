@@ -1,0 +1,189 @@
+#include "arbora/inference/factors.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arbora/inference/log_odds.hpp"
+
+namespace arbora {
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+bool is_on(std::size_t configuration, Index variable) { return configuration >> variable & 1U; }
+
+// A message from the logarithms of the weights with a variable on and off, the incoming log-odds
+// still among the former.
+double message(double log_on, double log_off, double incoming) {
+  const double bound = std::max(kCertain, std::abs(incoming));
+  if (log_on == kForbidden) return -bound - incoming;
+  if (log_off == kForbidden) return bound - incoming;
+  return std::clamp(log_on - log_off, -bound, bound) - incoming;
+}
+
+}  // namespace
+
+void TableFactor::weigh(const double* scores, const double* incoming) {
+  weights_.assign(scores, scores + n_scores());
+  for (std::size_t y = 0; y < weights_.size(); ++y) {
+    for (Index i = 0; i < n_; ++i) {
+      if (is_on(y, i)) weights_[y] += incoming[i];
+    }
+  }
+}
+
+double TableFactor::log_partition(const double* scores, const double* incoming) {
+  weigh(scores, incoming);
+  return log_sum(weights_);
+}
+
+void TableFactor::messages(const double* scores, const double* incoming, double* outgoing) {
+  weigh(scores, incoming);
+  std::vector<double> on, off;
+  for (Index i = 0; i < n_; ++i) {
+    on.clear();
+    off.clear();
+    for (std::size_t y = 0; y < weights_.size(); ++y)
+      (is_on(y, i) ? on : off).push_back(weights_[y]);
+    outgoing[i] = message(log_sum(on), log_sum(off), incoming[i]);
+  }
+}
+
+void TableFactor::pullback(const double* scores, const double* incoming, const double* d_outgoing,
+                           double* d_incoming, double* d_scores) {
+  messages(scores, incoming, d_incoming);  // also weighs; the messages themselves are written over
+  std::fill(d_incoming, d_incoming + n_, 0.0);
+  std::fill(d_scores, d_scores + n_scores(), 0.0);
+  std::vector<double> of_state[2];
+  for (Index i = 0; i < n_; ++i) {
+    for (auto& weights : of_state) weights.clear();
+    for (std::size_t y = 0; y < weights_.size(); ++y) of_state[is_on(y, i)].push_back(weights_[y]);
+    const double sums[2] = {log_sum(of_state[0]), log_sum(of_state[1])};
+    if (sums[0] == kForbidden || sums[1] == kForbidden) {  // certain: a constant, less the incoming
+      d_incoming[i] -= d_outgoing[i];
+      continue;
+    }
+    for (std::size_t y = 0; y < weights_.size(); ++y) {
+      const double p = std::exp(weights_[y] - sums[is_on(y, i)]);
+      const double amount = is_on(y, i) ? d_outgoing[i] * p : -d_outgoing[i] * p;
+      d_scores[y] += amount;
+      for (Index j = 0; j < n_; ++j) {
+        if (j != i && is_on(y, j)) d_incoming[j] += amount;
+      }
+    }
+  }
+}
+
+double PairFactor::log_partition(const double* scores, const double* incoming) {
+  const double a = incoming[0], b = incoming[1];
+  return log_sum(std::vector<double>{0.0, a, b, a + b + scores[0]});
+}
+
+void PairFactor::messages(const double* scores, const double* incoming, double* outgoing) {
+  for (const int i : {0, 1}) {
+    const double other = incoming[1 - i];
+    outgoing[i] = softplus(other + scores[0]) - softplus(other);
+  }
+}
+
+void PairFactor::pullback(const double* scores, const double* incoming, const double* d_outgoing,
+                          double* d_incoming, double* d_scores) {
+  d_scores[0] = 0.0;
+  for (const int i : {0, 1}) {
+    const double other = incoming[1 - i], with = sigmoid(other + scores[0]);
+    d_incoming[1 - i] = d_outgoing[i] * (with - sigmoid(other));
+    d_scores[0] += d_outgoing[i] * with;
+  }
+}
+
+double OneFactor::log_partition(const double*, const double* incoming) {
+  values_.assign(incoming, incoming + n_);
+  values_.push_back(none());
+  return log_sum(values_);
+}
+
+void OneFactor::messages(const double*, const double* incoming, double* outgoing) {
+  for (Index i = 0; i < n_; ++i) {
+    values_.assign(incoming, incoming + n_);
+    values_[at(i)] = none();
+    outgoing[i] = message(incoming[i], log_sum(values_), incoming[i]);
+  }
+}
+
+void OneFactor::pullback(const double*, const double* incoming, const double* d_outgoing,
+                         double* d_incoming, double*) {
+  std::fill(d_incoming, d_incoming + n_, 0.0);
+  for (Index i = 0; i < n_; ++i) {
+    values_.assign(incoming, incoming + n_);
+    values_[at(i)] = none();
+    const double others = log_sum(values_);
+    if (others == kForbidden) {
+      d_incoming[i] -= d_outgoing[i];
+      continue;
+    }
+    for (Index j = 0; j < n_; ++j) {
+      if (j != i) d_incoming[j] -= d_outgoing[i] * std::exp(incoming[j] - others);
+    }
+  }
+}
+
+double WalkFactor::log_partition(const double* scores, const double* incoming) {
+  return walks_.sum(steps(scores), incoming, links_ > 0 ? incoming + left_ + right_ : nullptr);
+}
+
+void WalkFactor::list_marginals() {
+  const Index k = left_ + right_;
+  on_.assign(walks_.taken(), walks_.taken() + k);
+  off_.assign(walks_.skipped(), walks_.skipped() + k);
+  on_.insert(on_.end(), walks_.chosen(), walks_.chosen() + links_);
+  off_.insert(off_.end(), walks_.unchosen(), walks_.unchosen() + links_);
+}
+
+void WalkFactor::messages(const double* scores, const double* incoming, double* outgoing) {
+  log_partition(scores, incoming);
+  list_marginals();
+  for (Index i = 0; i < n_variables(); ++i) {
+    outgoing[i] = log_odds(on_[at(i)], off_[at(i)], incoming[i]) - incoming[i];
+  }
+}
+
+void WalkFactor::pullback(const double* scores, const double* incoming, const double* d_outgoing,
+                          double* d_incoming, double* d_scores) {
+  log_partition(scores, incoming);
+  list_marginals();
+  const Index k = left_ + right_;
+  direction_.resize(at(n_variables()));
+  for (Index i = 0; i < n_variables(); ++i) {
+    direction_[at(i)] = d_outgoing[i] * log_odds_slope(on_[at(i)], off_[at(i)]);
+  }
+  walks_.differentiate(nullptr, direction_.data(), links_ > 0 ? direction_.data() + k : nullptr);
+  for (Index i = 0; i < n_variables(); ++i) {
+    d_incoming[i] = (i < k ? walks_.d_taken()[i] : walks_.d_chosen()[i - k]) - d_outgoing[i];
+  }
+  std::fill(d_scores, d_scores + n_scores(), 0.0);
+  walks_.add_step_derivatives(d_scores);
+}
+
+TreeFactorOfGraph::TreeFactorOfGraph(Index n_words, std::span<const std::int32_t> heads,
+                                     std::span<const std::int32_t> modifiers, Trees trees,
+                                     Root root) {
+  tree_.set(n_words, heads, modifiers, trees, root);
+  marginals_.resize(heads.size());
+  outgoing_.resize(heads.size());
+}
+
+double TreeFactorOfGraph::log_partition(const double*, const double* incoming) {
+  return tree_.messages(incoming, marginals_.data(), outgoing_.data());
+}
+
+void TreeFactorOfGraph::messages(const double*, const double* incoming, double* outgoing) {
+  tree_.messages(incoming, marginals_.data(), outgoing);
+}
+
+void TreeFactorOfGraph::pullback(const double*, const double* incoming, const double* d_outgoing,
+                                 double* d_incoming, double*) {
+  tree_.messages(incoming, marginals_.data(), outgoing_.data());
+  tree_.pullback(incoming, marginals_.data(), d_outgoing, d_incoming);
+}
+
+}  // namespace arbora

@@ -1,0 +1,188 @@
+"""Belief propagation on any factor graph over on/off variables, and gradients through it.
+
+For graphs that people put together themselves, with factors of their own; sentences with parts go
+through `LoopyTrees`, which is compiled as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from arbora.errors import ArgumentError, ScoreError, ShapeError
+from arbora.inference.arguments import as_count, as_real
+from arbora.inference.factors import Factor
+from arbora.inference.packed import read_only
+from arbora.inference.packed_loopy import checked_damping
+from arbora.types import FloatArray
+
+__all__ = ["FactorGraph", "GraphGradient"]
+
+Messages = list[FloatArray]
+
+
+class GraphGradient(NamedTuple):
+    """A number for the score of every variable, and for every score of every factor."""
+
+    scores: FloatArray
+    factors: list[FloatArray]
+
+
+class FactorGraph:
+    """On/off variables, each with a score for being on, and factors over some of them.
+
+    All messages are log-odds and start at 0. An iteration goes through the groups of `schedule`;
+    the factors of a group speak at the same time, each hearing all that was said before.
+
+    Parameters
+    ----------
+    scores
+        The score of every variable for being on.
+    factors
+        What scores or forbids configurations of several variables; see `arbora.inference.factors`.
+    iterations
+        How often, a fixed number.
+    damping
+        The share of the old message in the new one, from the second iteration on.
+    schedule
+        "serial" lets one factor speak after the other, "parallel" all at once; or groups of
+        numbers of factors, in which each comes once.
+    """
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        factors: Sequence[Factor],
+        iterations: int = 4,
+        damping: float = 0.0,
+        schedule: Literal["serial", "parallel"] | Sequence[Sequence[int]] = "serial",
+    ) -> None:
+        self.scores = _as_scores(scores)
+        self.factors = list(factors)
+        self.iterations = as_count(iterations, "iterations")
+        self.damping = checked_damping(damping)
+        self._groups = _groups(schedule, len(self.factors))
+        for i, factor in enumerate(self.factors):
+            if len(factor.variables) and int(np.max(factor.variables)) >= len(self.scores):
+                raise ArgumentError(
+                    f"factor {i} names variable {int(np.max(factor.variables))}, but there are "
+                    f"{len(self.scores)} variables, from 0 on"
+                )
+        self._tape: list[Messages] = []  # the messages before every group's turn
+        self._run()
+
+    def _run(self) -> None:
+        messages: Messages = [np.zeros(len(factor.variables)) for factor in self.factors]
+        residuals = np.zeros(self.iterations)
+        for iteration in range(self.iterations):
+            for group in self._groups:
+                self._tape.append(messages)
+                heard = self._totals(messages)
+                fresh = list(messages)
+                for i in group:
+                    old = messages[i]
+                    said = self.factors[i].messages(heard[self.factors[i].variables] - old)
+                    change = np.abs(said - old).max(initial=0.0)
+                    residuals[iteration] = max(residuals[iteration], change)
+                    share = self._share(iteration)
+                    fresh[i] = (1 - share) * said + share * old
+                messages = fresh
+        self._messages = messages
+        self.residuals = read_only(residuals)  # the largest change of a message, by iteration
+
+    def _share(self, iteration: int) -> float:
+        return self.damping if iteration > 0 else 0.0  # at first there is nothing to keep
+
+    def _totals(self, messages: Messages) -> FloatArray:
+        """All that every variable hears, its own score included."""
+        totals = self.scores.copy()
+        for factor, said in zip(self.factors, messages, strict=True):
+            np.add.at(totals, factor.variables, said)
+        return totals
+
+    @property
+    def beliefs(self) -> FloatArray:
+        """The approximate probability that each variable is on (G15, Eq. 6)."""
+        return read_only(_sigmoid(self._totals(self._messages)))
+
+    @property
+    def log_partition(self) -> float:
+        """The Bethe approximation of log Z; exact on graphs without cycles that have converged."""
+        totals = self._totals(self._messages)
+        degrees = np.zeros(len(totals))
+        answer = 0.0
+        for factor, said in zip(self.factors, self._messages, strict=True):
+            np.add.at(degrees, factor.variables, 1.0)
+            answer += factor.log_partition(totals[factor.variables] - said)
+        return answer - float(np.sum((degrees - 1.0) * np.logaddexp(0.0, totals)))
+
+    def vjp(self, d_beliefs: ArrayLike) -> GraphGradient:
+        """The gradient of sum(d_beliefs * beliefs), back through all iterations."""
+        given = as_real(d_beliefs, "d_beliefs").astype(np.float64)
+        if given.shape != self.scores.shape or not np.isfinite(given).all():
+            raise ShapeError(f"d_beliefs must be {len(self.scores)} finite numbers")
+        b = self.beliefs
+        d_totals = given * b * (1.0 - b)
+        d_scores = d_totals.copy()
+        d_messages = [d_totals[factor.variables] for factor in self.factors]
+        d_factors = [np.zeros(len(factor.scores)) for factor in self.factors]
+        turn = len(self._tape)
+        for iteration in reversed(range(self.iterations)):
+            for group in reversed(self._groups):
+                turn -= 1
+                self._go_back(turn, iteration, group, d_messages, d_factors, d_scores)
+        return GraphGradient(read_only(d_scores), [read_only(d) for d in d_factors])
+
+    def _go_back(
+        self, turn: int, iteration: int, group: Sequence[int],
+        d_messages: Messages, d_factors: Messages, d_scores: FloatArray,
+    ) -> None:  # fmt: skip
+        """Turns gradients by the messages after a group's turn into those before it."""
+        before, share = self._tape[turn], self._share(iteration)
+        heard = self._totals(before)
+        d_heard = np.zeros(len(heard))
+        for i in group:
+            factor = self.factors[i]
+            incoming = heard[factor.variables] - before[i]
+            d_in, d_own = factor.pullback(incoming, (1 - share) * d_messages[i])
+            d_factors[i] += d_own
+            d_messages[i] = share * d_messages[i] - d_in
+            np.add.at(d_heard, factor.variables, d_in)
+        d_scores += d_heard
+        for i, factor in enumerate(self.factors):
+            d_messages[i] = d_messages[i] + d_heard[factor.variables]
+
+    def __repr__(self) -> str:
+        return f"FactorGraph({len(self.scores)} variables, {len(self.factors)} factors)"
+
+
+def _sigmoid(x: FloatArray) -> FloatArray:
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
+
+
+def _as_scores(scores: ArrayLike) -> FloatArray:
+    array = as_real(scores, "scores").astype(np.float64)
+    if array.ndim != 1 or not len(array):
+        raise ShapeError(f"scores must be a row with a number per variable, not {array.shape}")
+    if not np.isfinite(array).all():
+        raise ScoreError("scores of variables are finite: leave out what cannot be on")
+    return read_only(array)
+
+
+def _groups(
+    schedule: str | Sequence[Sequence[int]], count: int
+) -> list[list[int]]:
+    if schedule == "serial":
+        return [[i] for i in range(count)]
+    if schedule == "parallel":
+        return [list(range(count))]
+    if isinstance(schedule, str):
+        raise ArgumentError(f'schedule is "serial", "parallel" or groups of factors: {schedule!r}')
+    groups = [[int(i) for i in group] for group in schedule]
+    if sorted(i for group in groups for i in group) != list(range(count)):
+        raise ArgumentError(f"the groups of a schedule name each of the {count} factors once")
+    return groups

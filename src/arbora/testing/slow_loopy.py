@@ -1,0 +1,235 @@
+"""Belief propagation with every factor as a list of all its configurations: for a few words.
+
+In extended precision, where the machine has it, so that differences of it are exact enough.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from arbora.parts import PartKind, Parts
+from arbora.testing.enumeration import enumerate_trees
+from arbora.testing.slow_parts import part_rows_of_tree
+from arbora.types import Root, TreeClass
+
+__all__ = ["SlowFactor", "SlowLoopy"]
+
+Row = tuple[PartKind, tuple[int, ...]]
+Precise = NDArray[np.longdouble]
+
+
+class SlowFactor(NamedTuple):
+    """Configurations of arcs, each with a score and the parts that it has.
+
+    `on[c, i]` says whether arc `arcs[i]` is on in configuration c. The last `links` arcs exclude
+    each other, and one of them is on.
+    """
+
+    arcs: list[int]
+    links: int
+    on: NDArray[np.bool_]
+    scores: Precise
+    rows: list[frozenset[Row]]
+
+    def weights(self, ratios: Precise) -> Precise:
+        """exp(score) times the ratios m(on) / m(off) of the arcs that are on."""
+        return np.asarray(np.exp(self.scores) * np.where(self.on, ratios, 1.0).prod(axis=1))
+
+    def messages(self, ratios: Precise) -> Precise:
+        """Log-odds to every arc: sums over configurations, less its own; 60 is certain."""
+        weights = self.weights(ratios)
+        on = weights @ self.on
+        off = weights @ ~self.on
+        plain = len(self.arcs) - self.links
+        own = np.log(ratios)
+        if self.links:  # what is told of them are probabilities
+            own[plain:] -= np.log(ratios[plain:].sum())
+            off[plain:] = weights.sum()
+        bound = np.maximum(60.0, np.abs(np.log(ratios)))
+        with np.errstate(divide="ignore"):
+            known = np.clip(np.log(on) - np.log(off), -bound, bound)
+        return np.asarray(known - own)
+
+
+class SlowLoopy:
+    """Like `LoopyTrees`, from scratch."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        trees: TreeClass = "nonprojective",
+        root: Root = "single",
+        iterations: int = 4,
+        damping: float = 0.0,
+        schedule: str = "serial",
+        factors: str = "pairs",
+    ) -> None:
+        self.parts = parts
+        self.arcs = [(int(h), int(m)) for h, m in np.argwhere(parts.arcs > -np.inf)]
+        self._number = {arc: i for i, arc in enumerate(self.arcs)}
+        self._scores: dict[Row, float] = {}
+        for kind in parts.kinds:
+            given = getattr(parts, kind)
+            for row, score in zip(given.rows.tolist(), given.scores.tolist(), strict=True):
+                self._scores[kind, tuple(row)] = score
+        self._in_automata = factors == "automata" or "grandsiblings" in parts.kinds
+        self.theta = np.array([parts.arcs[arc] for arc in self.arcs], dtype=np.longdouble)
+        self.factors = [*self._pairs(trees), *self._automata()]
+        self.tree = self._tree(trees, root)
+        self.messages = [np.zeros(len(factor.arcs), np.longdouble) for factor in self.factors]
+        self._nothing = np.zeros(len(self.arcs), np.longdouble)
+        self.from_tree = self._nothing
+        for iteration in range(iterations):
+            self._iterate(iteration, damping if iteration else 0.0, schedule)
+
+    # The graph.
+
+    def _pairs(self, trees: TreeClass) -> Iterable[SlowFactor]:
+        for (kind, row), score in self._scores.items():
+            if kind == "siblings":
+                pair = [(row[0], row[1]), (row[0], row[2])]
+            elif kind == "grandparents" and not self._in_automata:
+                g, h, m = row
+                if h == 0:  # the root has no head: the part comes with its arc
+                    self.theta[self._number[h, m]] += score
+                    continue
+                between = min(h, m) < g < max(h, m)
+                if g == m or (trees == "projective" and between):
+                    continue
+                pair = [(g, h), (h, m)]
+            else:
+                continue
+            arcs = [self._number[arc] for arc in pair]
+            on = np.array(list(itertools.product([False, True], repeat=2)))
+            both = frozenset({(kind, row)})
+            yield SlowFactor(
+                arcs, 0, on, _exactly(np.where(on.all(axis=1), score, 0.0)),
+                [both if all(state) else frozenset() for state in on],
+            )  # fmt: skip
+
+    def _automata(self) -> Iterable[SlowFactor]:
+        grand = self._in_automata and bool({"grandparents", "grandsiblings"} & set(self.parts.kinds))
+        if not grand and "consecutive_siblings" not in self.parts.kinds:
+            return
+        kinds = [kind for kind in self.parts.kinds
+                 if kind == "consecutive_siblings" or (grand and kind != "siblings")]  # fmt: skip
+        n = self.parts.n_words
+        for h in range(n + 1):
+            modifiers = [m for m in range(1, n + 1) if (h, m) in self._number]
+            heads = [g for g in range(n + 1) if (g, h) in self._number] if grand else []
+            configurations = []
+            for taken in itertools.product([False, True], repeat=len(modifiers)):
+                has = [m for m, on in zip(modifiers, taken, strict=True) if on]
+                for g in heads or [-1]:
+                    if g in has:
+                        continue
+                    rows = frozenset(self._rows(h, g, has, kinds)) & self._scores.keys()
+                    choice = tuple(g == other for other in heads)
+                    configurations.append((taken + choice, frozenset(rows)))
+            arcs = [self._number[h, m] for m in modifiers] + [self._number[g, h] for g in heads]
+            on = np.array([state for state, _ in configurations], dtype=bool)
+            rows_of = [rows for _, rows in configurations]
+            scores = _exactly([sum(self._scores[row] for row in rows) for rows in rows_of])
+            yield SlowFactor(arcs, len(heads), on, scores, rows_of)
+
+    def _rows(self, h: int, g: int, has: list[int], kinds: list[PartKind]) -> Iterable[Row]:
+        """The parts of one head, found in a tree-like row of heads."""
+        heads = [-2] * self.parts.n_words
+        if h > 0:
+            heads[h - 1] = g
+        for m in has:
+            heads[m - 1] = h
+        for kind in kinds:
+            place = 0 if kind == "consecutive_siblings" else 1
+            yield from ((kind, row) for row in part_rows_of_tree(kind, heads) if row[place] == h)
+
+    def _tree(self, trees: TreeClass, root: Root) -> SlowFactor:
+        every = enumerate_trees(self.parts.n_words, trees, root).tolist()
+        on = np.array([[heads[m - 1] == h for h, m in self.arcs] for heads in every])
+        on = on[on.sum(axis=1) == self.parts.n_words]  # the others have arcs that are absent
+        return SlowFactor(
+            list(range(len(self.arcs))), 0, on, _exactly(np.zeros(len(on))), [frozenset()] * len(on)
+        )
+
+    # Messages.
+
+    def _totals(self, from_tree: Precise) -> Precise:
+        totals = self.theta + from_tree
+        for factor, said in zip(self.factors, self.messages, strict=True):
+            for arc, message in zip(factor.arcs, said, strict=True):
+                totals[arc] += message
+        return totals
+
+    def _heard(self, i: int, totals: Precise, first: bool) -> Precise:
+        """Ratios of what the arcs of factor i tell it."""
+        factor = self.factors[i]
+        heard = totals[factor.arcs]
+        plain = len(factor.arcs) - factor.links
+        if not first:
+            heard[plain:] = -np.log1p(np.exp(-heard[plain:]))
+        return np.exp(heard - self.messages[i])
+
+    def _iterate(self, iteration: int, damping: float, schedule: str) -> None:
+        def mixed(said: Precise, old: Precise) -> Precise:
+            return (1 - damping) * said + damping * old
+
+        totals, before = self._totals(self.from_tree), self._totals(self._nothing)
+        self.messages = [
+            mixed(factor.messages(self._heard(i, totals, iteration == 0)), self.messages[i])
+            for i, factor in enumerate(self.factors)
+        ]
+        if schedule == "serial":
+            before = self._totals(self._nothing)
+        self.from_tree = mixed(self.tree.messages(np.exp(before)), self.from_tree)
+
+    # Answers.
+
+    @property
+    def marginals(self) -> Precise:
+        answer = np.zeros(self.parts.arcs.shape, np.longdouble)
+        for arc, total in zip(self.arcs, self._totals(self.from_tree), strict=True):
+            answer[arc] = 1.0 / (1.0 + np.exp(-total))
+        return answer
+
+    @property
+    def part_marginals(self) -> dict[PartKind, Precise]:
+        totals = self._totals(self.from_tree)
+        found: dict[Row, np.longdouble] = {}
+        for kind, row in self._scores:
+            if kind == "grandparents" and row[0] == -1 and not self._in_automata:
+                found[kind, row] = self.marginals[0, row[2]]
+        for i, factor in enumerate(self.factors):
+            weights = factor.weights(self._heard(i, totals, first=False))
+            for rows, p in zip(factor.rows, weights / weights.sum(), strict=True):
+                for row in rows:
+                    found[row] = found.get(row, np.longdouble(0)) + p
+        return {
+            kind: _exactly([found.get((kind, tuple(row)), np.longdouble(0))
+                            for row in getattr(self.parts, kind).rows.tolist()])
+            for kind in self.parts.kinds
+        }  # fmt: skip
+
+    @property
+    def bethe_log_partition(self) -> float:
+        """Sum of log Z over factors, minus that over edges, plus that over variables."""
+        totals = self._totals(self.from_tree)
+        below = self._totals(self._nothing)
+        answer = float(np.log(self.tree.weights(np.exp(below)).sum()))
+        for i, factor in enumerate(self.factors):
+            heard = self._heard(i, totals, first=False)
+            answer += float(np.log(factor.weights(heard).sum()))
+            plain = len(factor.arcs) - factor.links
+            said = np.exp(self.messages[i])
+            answer -= float(np.log1p(heard[:plain] * said[:plain]).sum())
+            if factor.links:
+                answer -= float(np.log((heard[plain:] * said[plain:]).sum()))
+        return answer
+
+
+def _exactly(values: ArrayLike) -> Precise:
+    return np.asarray(values, dtype=np.longdouble)
