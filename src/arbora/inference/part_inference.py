@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Protocol
 
-from arbora.inference.packed_loopy import PackedLoopy
+from arbora.inference.packed_loopy import GrandparentFactors, PackedLoopy
 from arbora.inference.packed_second_order import PackedSecondOrder, PartArrays, SecondOrderSums
 from arbora.parts import PackedParts, PartKind
 from arbora.types import FloatArray, Root, TreeClass
 
 __all__ = ["Factors", "Infer", "PartInference", "exact_inference", "loopy_inference"]
 
-Factors = Literal["pairs", "automata"]
+Factors = GrandparentFactors
 
 
 class PartInference(Protocol):

@@ -15,7 +15,7 @@ from arbora.data.whole import TreebankSource, is_file, read_whole
 from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.evaluation import Scores, evaluate
 from arbora.features import Encoded, WordClusters, read_clusters
-from arbora.inference import ProjectiveTrees, SecondOrderTrees, SpanningTrees
+from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, SpanningTrees
 from arbora.inference.packed import available_threads
 from arbora.parsers.checkpoint import Checkpoint
 from arbora.parsers.decoding import BlockDecoder
@@ -25,6 +25,7 @@ from arbora.parsers.model import Model
 from arbora.parsers.model_file import from_bytes, read_model, to_bytes, write_model
 from arbora.parsers.output import ParsedBlock, ParsedSentence, ParseOptions, parse_block
 from arbora.parsers.settings import ParserSettings
+from arbora.parts import Parts
 from arbora.training.loop import History, Observer
 
 __all__ = ["Parser", "load"]
@@ -172,19 +173,19 @@ class Parser:
 
     def distribution(
         self, sentence: Sentence
-    ) -> SpanningTrees | ProjectiveTrees | SecondOrderTrees:
+    ) -> SpanningTrees | ProjectiveTrees | SecondOrderTrees | LoopyTrees:
         """The distribution over the trees of a sentence, as an object to question.
 
-        Labels have a place of their own in it for joint models; others sum over nothing. Of models
-        of higher order, only exact ones have a distribution of that order; for others it is that
-        of the first-order model inside.
+        Labels have a place of their own in it for joint models; others sum over nothing. Models of
+        higher order have one of that order if they are exact, beliefs about it if they propagate
+        beliefs, and otherwise that of the first-order model inside.
         """
         block = read_whole([sentence])
         encoded = Encoded(block, self.model.features, self.model.word_clusters)
         decoder = self.decoder()
         parts = decoder.summed_parts(encoded, np.array([0]))
-        if parts is not None and self.model.settings.inference == "exact":
-            return SecondOrderTrees(parts.sentence(0), root=self.model.root)
+        if parts is not None:
+            return _of_parts(self.model, parts.sentence(0))
         trees = decoder.distribution(encoded, np.array([0]), self.model.temperature)
         kind = ProjectiveTrees if trees.trees == "projective" else SpanningTrees
         return kind(trees.scores(0), root=self.model.root)
@@ -226,6 +227,16 @@ class Parser:
         if self._model is None:
             return _unfitted, (self.settings, self.threads)
         return _from_bytes, (to_bytes(self._model), self.threads)
+
+
+def _of_parts(model: Model, parts: Parts) -> SecondOrderTrees | LoopyTrees:
+    if model.settings.inference == "exact":
+        return SecondOrderTrees(parts, root=model.root)
+    settings = model.settings
+    return LoopyTrees(
+        parts, settings.trees, model.root, settings.bp_iterations or 4, settings.damping or 0.0,
+        factors=settings.factors or "pairs",
+    )  # fmt: skip
 
 
 def _check_higher_order(options: ParseOptions, inference: str | None) -> None:
