@@ -1,4 +1,4 @@
-"""Losses of beliefs against their definitions over all trees, and their gradients by differences."""
+"""Losses of beliefs against their definitions over all trees, and gradients by differences."""
 
 from __future__ import annotations
 
@@ -93,7 +93,9 @@ def test_cold_risk_is_the_loss_of_the_tree_that_is_decoded(rng, kind, root):
         beliefs = case.packed(np.where(np.isfinite(case.flat), rng.random(len(case.flat)), -np.inf))
         heads = np.concatenate([tree.heads for tree in beliefs.argmax()])
         right = case.gold.layout.per_sentence(heads == case.gold.heads)
-        np.testing.assert_allclose(-annealed_risk(beliefs, case.gold, 1e-6).values, right, atol=1e-6)
+        np.testing.assert_allclose(
+            -annealed_risk(beliefs, case.gold, 1e-6).values, right, atol=1e-6
+        )
 
 
 def test_tied_trees_share_the_cold_risk():
@@ -267,9 +269,7 @@ def test_parts_that_score_nothing_change_nothing(rng, root, loss):
     case = PartCase(rng, root)
     parts = case.parts.with_scores(case.parts.arcs, case.parts.zeros().tables)
     first_order = Packed(parts.arcs, parts.n_words, None, "projective", root)
-    one = loss_of_parts(
-        PackedSecondOrder(parts, root), case.gold, LOSSES[loss], "projective", root
-    )
+    one = loss_of_parts(PackedSecondOrder(parts, root), case.gold, LOSSES[loss], "projective", root)
     other = loss_of_arcs(first_order, case.gold, LOSSES[loss])
     np.testing.assert_allclose(one.values, other.values, atol=1e-10)
     np.testing.assert_allclose(one.d_scores.arcs, other.d_scores, atol=1e-9)

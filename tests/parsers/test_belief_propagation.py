@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arbora import ArgumentError, LoopyTrees, Parser
+from arbora import ArgumentError, LoopyTrees, Parser, Sentence, SpanningTrees
 from arbora.data.whole import read_whole
 from arbora.parsers import ParseOptions
 from arbora.parsers.model_file import from_bytes, to_bytes
@@ -29,7 +29,7 @@ def test_trees_and_probabilities_are_those_of_the_beliefs(factors, trees, test_s
     options = BP | {"factors": factors, "trees": trees, "bp_iterations": 2, "damping": 0.1}
     parser = at_temperature(trained(**options), 1.0)
     for sentence in parser.parse(test_sentences):
-        beliefs = parser.distribution(sentence)
+        beliefs = parser.beliefs(sentence)
         assert isinstance(beliefs, LoopyTrees)
         assert sentence.heads.tolist() == beliefs.mbr().heads.tolist()
         words = np.arange(1, len(sentence) + 1)
@@ -53,6 +53,13 @@ def test_written_probabilities(test_sentences):
     text = decoded(trained(**BP), test_sentences, probabilities=True).to_bytes(True).decode()
     assert "ArcProb=" in text
     assert "log_prob" not in text
+
+
+def test_who_has_beliefs(test_sentences):
+    with pytest.raises(ArgumentError, match="this model has no beliefs"):
+        trained().beliefs(test_sentences[0])
+    first_order = trained(**BP).distribution(test_sentences[0])  # of the pruner
+    assert isinstance(first_order, SpanningTrees)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +145,9 @@ def test_learners_learn(name):
 def test_threads_change_nothing(name):
     options = SMALL | LEARNERS[name]
     models = [
-        to_bytes(Parser(threads=n, **options).fit(sentences("train", 40), sentences("dev", 9)).model)
+        to_bytes(
+            Parser(threads=n, **options).fit(sentences("train", 40), sentences("dev", 9)).model
+        )
         for n in (1, 2)
     ]
     assert models[0] == models[1]
@@ -153,23 +162,17 @@ def test_partial_annotation(learner, order, rng):
     assert len(parser.parse(toy_sentences(rng, [5, 9]))) == 2
 
 
-def crossing(rng, count):
+def crossing(count):
     """Sentences whose second word always hangs on the fourth, across the arc of the third."""
-    from arbora import Sentence
-
-    forms = ["root", "far", "near", "head"]
-    return [
-        Sentence.from_words(
-            forms, ["A", "B", "C", "D"], heads=[0, 4, 1, 1], labels=["x"] * 4
-        )  # fmt: skip
-        for _ in range(count)
-    ]
+    forms, tags, heads = ["root", "far", "near", "head"], ["A", "B", "C", "D"], [0, 4, 1, 1]
+    one = Sentence.from_words(forms, tags, heads=heads, labels=["x"] * 4)
+    return [one] * count
 
 
 @pytest.mark.parametrize("order", ["first", "grandparent"])
-def test_gold_trees_stay_as_they_are(rng, order):
+def test_gold_trees_stay_as_they_are(order):
     """Projective models learn the beliefs of arcs that cross, unless they are told otherwise."""
-    train = crossing(rng, 30)
+    train = crossing(30)
     options = SMALL | {"learner": "l2", "order": order, "trees": "projective", "labels": "none"}
     losses = {}
     for projectivise in (None, True):
@@ -180,7 +183,7 @@ def test_gold_trees_stay_as_they_are(rng, order):
     assert losses[None] > 0.3  # and the other cannot
 
 
-def test_going_on(rng):
+def test_going_on():
     first = trained(**BP)
     options = SMALL | BP | {"passes": 1}
     second = Parser(**options).fit(sentences("train", 30), sentences("dev", 10), start=first)

@@ -117,7 +117,8 @@ def test_any_two_siblings_of_a_side_score_as_if_nothing_were_between_them(rng, s
     compared = across = 0
     for i in range(len(encoded)):
         listed = both.columns("consecutive_siblings", i).tolist()
-        consecutive = dict(zip(map(tuple, listed), both.piece("consecutive_siblings", i)))
+        found = both.piece("consecutive_siblings", i)
+        consecutive = {tuple(row): score for row, score in zip(listed, found, strict=True)}
         pairs = zip(both.columns("siblings", i).tolist(), both.piece("siblings", i), strict=True)
         for (head, one, other), score in pairs:
             if (one < head) != (other < head):

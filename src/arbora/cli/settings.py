@@ -36,8 +36,8 @@ OPTIONS = [
     Option(
         "learner",
         Literal["perceptron", "mira", "loglinear", "maxmargin", "l2", "risk", "l2+risk"], LEARNING,
-        "perceptron, mira, loglinear (the default) or maxmargin; l2, risk and l2+risk learn through "
-        "the inference that will be used.",
+        "perceptron, mira, loglinear (the default) or maxmargin; l2, risk and l2+risk learn "
+        "through the inference that will be used.",
         "NAME",
     ),
     Option(
@@ -48,8 +48,8 @@ OPTIONS = [
     ),
     Option(
         "passes", int, LEARNING,
-        "At most so many passes over the data. By default 15 (lbfgs, cg: 10; maxmargin, eg: 30; l2, "
-        "risk, l2+risk: 5).",
+        "At most so many passes over the data, in each phase of l2+risk. By default 15 (lbfgs, cg: "
+        "10; maxmargin, eg: 30; l2, risk, l2+risk: 5).",
     ),
     Option(
         "patience", int, LEARNING,
@@ -64,13 +64,13 @@ OPTIONS = [
     Option(
         "rate", str, LEARNING,
         "Step size of adagrad and sgd: a number, or auto, which looks for one on a tenth of the "
-        "sentences. By default 0.05 (sgd: 0.02).",
+        "sentences. By default 0.05 (sgd: 0.02; l2, risk, l2+risk: 0.025).",
         "X|auto",
     ),
     Option(
         "l2", float, LEARNING,
         "Strength of regularisation, but for perceptron and mira: l2 / 2 times the squared "
-        "weights. By default 10 (sgd, lbfgs, cg: 1; l2, risk, l2+risk: 1).",
+        "weights. By default 10 (sgd, lbfgs, cg: 1).",
     ),
     Option(
         "first_temperature", float, LEARNING,
@@ -156,8 +156,8 @@ OPTIONS = [
     ),
     Option(
         "factors", Literal["pairs", "automata"], TREES,
-        "Of belief propagation: pairs of arcs (the default with bp), or automata, the parts of dual "
-        "and exact.",
+        "Of belief propagation: pairs of arcs (the default with bp), or automata, the parts of "
+        "dual and exact.",
         "NAME",
     ),
     Option(

@@ -1,4 +1,4 @@
-"""Losses of scores and beliefs, each with its gradient; scorers and learners are not their business.
+"""Losses of scores and beliefs, with their gradients; scorers and learners are not their business.
 
 Losses of scores look at trees: the likelihood, the best tree. Losses of beliefs look at what an
 inference makes of the scores, and their gradients go back through it.

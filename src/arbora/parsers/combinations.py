@@ -1,4 +1,4 @@
-"""Which settings go together; each that does not is refused in one sentence that says what would."""
+"""Which settings go together; what does not is refused in a sentence that says what would."""
 
 from __future__ import annotations
 

@@ -117,8 +117,11 @@ def _learn(
     history = History() if saved is None else saved.history
     best: Parameters = {} if saved is None else saved.best
     trainers: dict[str, Trainer] = {}
-    for number, settings in enumerate(model.settings.phases()):
-        planned = (settings.passes or 1) if passes is None else passes[number]
+    phases = model.settings.phases()
+    passes = [settings.passes or 1 for settings in phases] if passes is None else passes
+    if fit.observer is not None:
+        fit.observer.begin(len(treebank), sum(passes))
+    for number, (settings, planned) in enumerate(zip(phases, passes, strict=True)):
         if number < len(history.phases) - 1 or planned == 0:
             continue  # done before an interruption, or of no use
         if number == len(history.phases):

@@ -173,22 +173,42 @@ class Parser:
 
     def distribution(
         self, sentence: Sentence
-    ) -> SpanningTrees | ProjectiveTrees | SecondOrderTrees | LoopyTrees:
+    ) -> SpanningTrees | ProjectiveTrees | SecondOrderTrees:
         """The distribution over the trees of a sentence, as an object to question.
 
-        Labels have a place of their own in it for joint models; others sum over nothing. Models of
-        higher order have one of that order if they are exact, beliefs about it if they propagate
-        beliefs, and otherwise that of the first-order model inside.
+        Labels have a place of their own in it for joint models; others sum over nothing. Of models
+        of higher order, only exact ones have a distribution of that order; for others it is that
+        of the first-order model inside.
         """
-        block = read_whole([sentence])
-        encoded = Encoded(block, self.model.features, self.model.word_clusters)
-        decoder = self.decoder()
-        parts = decoder.summed_parts(encoded, np.array([0]))
-        if parts is not None:
-            return _of_parts(self.model, parts.sentence(0))
+        encoded, decoder = self._ready(sentence)
+        if self.model.settings.inference == "exact":
+            return SecondOrderTrees(self._parts_of(sentence), root=self.model.root)
         trees = decoder.distribution(encoded, np.array([0]), self.model.temperature)
         kind = ProjectiveTrees if trees.trees == "projective" else SpanningTrees
         return kind(trees.scores(0), root=self.model.root)
+
+    def beliefs(self, sentence: Sentence) -> LoopyTrees:
+        """What a model that propagates beliefs thinks of the trees of a sentence."""
+        settings = self.model.settings
+        if settings.inference != "bp":
+            raise ArgumentError(
+                "this model has no beliefs, which are of inference='bp': ask for its distribution."
+            )
+        return LoopyTrees(
+            self._parts_of(sentence), settings.trees, self.model.root, settings.bp_iterations or 4,
+            settings.damping or 0.0, factors=settings.factors or "pairs",
+        )  # fmt: skip
+
+    def _ready(self, sentence: Sentence) -> tuple[Encoded, BlockDecoder]:
+        block = read_whole([sentence])
+        return Encoded(block, self.model.features, self.model.word_clusters), self.decoder()
+
+    def _parts_of(self, sentence: Sentence) -> Parts:
+        """Scores of higher order at the model's temperature."""
+        encoded, decoder = self._ready(sentence)
+        parts = decoder.summed_parts(encoded, np.array([0]))
+        assert parts is not None
+        return parts.sentence(0)
 
     def explain(
         self, sentence: Sentence, word: int, head: int | None = None, against: int | None = None
@@ -227,16 +247,6 @@ class Parser:
         if self._model is None:
             return _unfitted, (self.settings, self.threads)
         return _from_bytes, (to_bytes(self._model), self.threads)
-
-
-def _of_parts(model: Model, parts: Parts) -> SecondOrderTrees | LoopyTrees:
-    if model.settings.inference == "exact":
-        return SecondOrderTrees(parts, root=model.root)
-    settings = model.settings
-    return LoopyTrees(
-        parts, settings.trees, model.root, settings.bp_iterations or 4, settings.damping or 0.0,
-        factors=settings.factors or "pairs",
-    )  # fmt: skip
 
 
 def _check_higher_order(options: ParseOptions, inference: str | None) -> None:

@@ -181,7 +181,9 @@ def _learning_defaults(settings: ParserSettings) -> dict[str, Any]:
         own = own | {"projectivise": settings.learner not in BELIEF_LEARNERS}
     if settings.learner not in BELIEF_LEARNERS:
         return own
-    own = own | {"passes": 5, "l2": 1.0}
+    own = own | {"passes": 5}
+    if settings.optimizer == "adagrad":
+        own = own | {"rate": 0.025}
     if settings.learner == "l2":
         return own
     return own | {"first_temperature": 0.1, "last_temperature": 0.0001}

@@ -128,9 +128,7 @@ def _belief_loss(
     return annealing, annealing
 
 
-def _rule(
-    settings: ParserSettings, problem: ArcProblem | PartProblem, start: Model | None
-) -> Rule:
+def _rule(settings: ParserSettings, problem: ArcProblem | PartProblem, start: Model | None) -> Rule:
     """What a gradient does to the weights."""
     size, threads = problem.scorer.size, problem.scorer.threads
     if settings.learner in ("loglinear", *BELIEF_LEARNERS):

@@ -88,7 +88,7 @@ class History:
 
 
 class Observer(Protocol):
-    """Someone who watches: the command line's progress bar."""
+    """Someone who watches: the command line's progress bar. Whoever runs loops tells it first."""
 
     def begin(self, sentences: int, passes: int) -> None: ...
 
@@ -129,8 +129,6 @@ def run_loop(
     """
     history = History() if history is None else history
     best = {} if best is None else best
-    if observer is not None:
-        observer.begin(sentences, settings.passes)
     tick = (lambda _: None) if observer is None else observer.tick
     while not _is_over(history, settings):
         number = len(history.passes) + 1
