@@ -14,11 +14,9 @@ bool is_on(std::size_t configuration, Index variable) { return configuration >> 
 
 // A message from the logarithms of the weights with a variable on and off, the incoming log-odds
 // still among the former.
-double message(double log_on, double log_off, double incoming) {
-  const double bound = std::max(kCertain, std::abs(incoming));
-  if (log_on == kForbidden) return -bound - incoming;
-  if (log_off == kForbidden) return bound - incoming;
-  return std::clamp(log_on - log_off, -bound, bound) - incoming;
+double log_message(double log_on, double log_off, double incoming) {
+  if (log_on == kForbidden) return -kCertain;
+  return log_off == kForbidden ? kCertain : log_on - log_off - incoming;
 }
 
 }  // namespace
@@ -45,7 +43,7 @@ void TableFactor::messages(const double* scores, const double* incoming, double*
     off.clear();
     for (std::size_t y = 0; y < weights_.size(); ++y)
       (is_on(y, i) ? on : off).push_back(weights_[y]);
-    outgoing[i] = message(log_sum(on), log_sum(off), incoming[i]);
+    outgoing[i] = log_message(log_sum(on), log_sum(off), incoming[i]);
   }
 }
 
@@ -59,10 +57,7 @@ void TableFactor::pullback(const double* scores, const double* incoming, const d
     for (auto& weights : of_state) weights.clear();
     for (std::size_t y = 0; y < weights_.size(); ++y) of_state[is_on(y, i)].push_back(weights_[y]);
     const double sums[2] = {log_sum(of_state[0]), log_sum(of_state[1])};
-    if (sums[0] == kForbidden || sums[1] == kForbidden) {  // certain: a constant, less the incoming
-      d_incoming[i] -= d_outgoing[i];
-      continue;
-    }
+    if (sums[0] == kForbidden || sums[1] == kForbidden) continue;  // certain: a constant
     for (std::size_t y = 0; y < weights_.size(); ++y) {
       const double p = std::exp(weights_[y] - sums[is_on(y, i)]);
       const double amount = is_on(y, i) ? d_outgoing[i] * p : -d_outgoing[i] * p;
@@ -106,7 +101,7 @@ void OneFactor::messages(const double*, const double* incoming, double* outgoing
   for (Index i = 0; i < n_; ++i) {
     values_.assign(incoming, incoming + n_);
     values_[at(i)] = none();
-    outgoing[i] = message(incoming[i], log_sum(values_), incoming[i]);
+    outgoing[i] = log_message(incoming[i], log_sum(values_), incoming[i]);
   }
 }
 
@@ -117,10 +112,7 @@ void OneFactor::pullback(const double*, const double* incoming, const double* d_
     values_.assign(incoming, incoming + n_);
     values_[at(i)] = none();
     const double others = log_sum(values_);
-    if (others == kForbidden) {
-      d_incoming[i] -= d_outgoing[i];
-      continue;
-    }
+    if (others == kForbidden) continue;  // certain: a constant
     for (Index j = 0; j < n_; ++j) {
       if (j != i) d_incoming[j] -= d_outgoing[i] * std::exp(incoming[j] - others);
     }
@@ -143,7 +135,7 @@ void WalkFactor::messages(const double* scores, const double* incoming, double* 
   log_partition(scores, incoming);
   list_marginals();
   for (Index i = 0; i < n_variables(); ++i) {
-    outgoing[i] = log_odds(on_[at(i)], off_[at(i)], incoming[i]) - incoming[i];
+    outgoing[i] = message(on_[at(i)], off_[at(i)], incoming[i], kCertain);
   }
 }
 
@@ -152,13 +144,22 @@ void WalkFactor::pullback(const double* scores, const double* incoming, const do
   log_partition(scores, incoming);
   list_marginals();
   const Index k = left_ + right_;
-  direction_.resize(at(n_variables()));
+  to_on_.resize(at(n_variables()));
+  to_off_.resize(at(n_variables()));
   for (Index i = 0; i < n_variables(); ++i) {
-    direction_[at(i)] = d_outgoing[i] * log_odds_slope(on_[at(i)], off_[at(i)]);
+    const Pull pull = pull_message(d_outgoing[i], on_[at(i)], off_[at(i)]);
+    to_on_[at(i)] = pull.on;
+    to_off_[at(i)] = pull.off;
+    d_incoming[i] = pull.constant ? 0.0 : -d_outgoing[i];
   }
-  walks_.differentiate(nullptr, direction_.data(), links_ > 0 ? direction_.data() + k : nullptr);
+  // Not to choose a link is to choose one of the others.
+  double all = 0.0;
+  for (Index i = k; i < n_variables(); ++i) all += to_off_[at(i)];
+  for (Index i = k; i < n_variables(); ++i) to_on_[at(i)] += all - to_off_[at(i)];
+  walks_.differentiate(
+      {nullptr, to_on_.data(), to_off_.data(), links_ > 0 ? to_on_.data() + k : nullptr});
   for (Index i = 0; i < n_variables(); ++i) {
-    d_incoming[i] = (i < k ? walks_.d_taken()[i] : walks_.d_chosen()[i - k]) - d_outgoing[i];
+    d_incoming[i] += i < k ? walks_.d_taken()[i] : walks_.d_chosen()[i - k];
   }
   std::fill(d_scores, d_scores + n_scores(), 0.0);
   walks_.add_step_derivatives(d_scores);
@@ -173,16 +174,16 @@ TreeFactorOfGraph::TreeFactorOfGraph(Index n_words, std::span<const std::int32_t
 }
 
 double TreeFactorOfGraph::log_partition(const double*, const double* incoming) {
-  return tree_.messages(incoming, marginals_.data(), outgoing_.data());
+  return tree_.messages(incoming, kCertain, marginals_.data(), outgoing_.data());
 }
 
 void TreeFactorOfGraph::messages(const double*, const double* incoming, double* outgoing) {
-  tree_.messages(incoming, marginals_.data(), outgoing);
+  tree_.messages(incoming, kCertain, marginals_.data(), outgoing);
 }
 
 void TreeFactorOfGraph::pullback(const double*, const double* incoming, const double* d_outgoing,
                                  double* d_incoming, double*) {
-  tree_.messages(incoming, marginals_.data(), outgoing_.data());
+  tree_.messages(incoming, kCertain, marginals_.data(), outgoing_.data());
   tree_.pullback(incoming, marginals_.data(), d_outgoing, d_incoming);
 }
 

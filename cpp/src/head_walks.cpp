@@ -51,14 +51,17 @@ double HeadWalks::sum(const HeadSteps& steps, const double* arcs, const double* 
   log_sums_.resize(at(k + 1));
   chosen_.resize(at(choices));
   unchosen_.resize(at(choices));
+  log_walks_.resize(at(choices));
   double top = kForbidden;
   for (Index c = 0; c < choices; ++c) {
-    double value = value_or_zero(links, c);
-    for (const int side : {0, 1}) {
-      if (value > kForbidden) value += sum_side(side_of(c, side), arcs);
+    const double link = value_or_zero(links, c);
+    double& walks = log_walks_[at(c)];
+    walks = link;
+    if (link > kForbidden) {
+      walks = sum_side(side_of(c, 0), arcs) + sum_side(side_of(c, 1), arcs);
     }
-    chosen_[at(c)] = value;
-    top = std::max(top, value);
+    chosen_[at(c)] = link + walks;
+    top = std::max(top, chosen_[at(c)]);
   }
   if (top == kForbidden) return top;
   double total = 0.0;
@@ -119,7 +122,7 @@ void HeadWalks::spread_side(const Side& side, double mass) {
   for (Index j = 0; j < side.k; ++j) taken_[at(side.modifier + j)] += reached[j];
 }
 
-void HeadWalks::differentiate(const double* d_steps, const double* d_arcs, const double* d_links) {
+void HeadWalks::differentiate(const Direction& direction) {
   const Index k = steps_.modifiers(), choices = steps_.choices;
   d_shares_.resize(shares_.size());
   d_reached_.resize(reached_.size());
@@ -129,39 +132,46 @@ void HeadWalks::differentiate(const double* d_steps, const double* d_arcs, const
   double mean = 0.0;
   for (Index c = 0; c < choices; ++c) {
     d_chosen_[at(c)] = 0.0;
-    if (chosen_[at(c)] == 0.0) continue;
-    double d_value = value_or_zero(d_links, c);
-    for (const int side : {0, 1}) d_value += differentiate_side(side_of(c, side), d_steps, d_arcs);
+    if (chosen_[at(c)] == 0.0) {
+      std::fill_n(d_shares_.begin() + c * steps_.pairs(), steps_.pairs(), 0.0);
+      continue;
+    }
+    double d_value = value_or_zero(direction.chosen, c);
+    for (const int side : {0, 1}) d_value += differentiate_side(side_of(c, side), direction);
     d_chosen_[at(c)] = d_value;
     mean += chosen_[at(c)] * d_value;
   }
   for (Index c = 0; c < choices; ++c) {
     double& d_mass = d_chosen_[at(c)];
     d_mass = chosen_[at(c)] == 0.0 ? 0.0 : chosen_[at(c)] * (d_mass - mean);
-    for (const int side : {0, 1}) spread_derivatives(side_of(c, side), d_mass);
+    if (log_walks_[at(c)] == kForbidden) continue;
+    const double all = d_mass + value_or_zero(direction.masses, c);
+    for (const int side : {0, 1}) spread_derivatives(side_of(c, side), all);
   }
 }
 
-// F'(next) = a'(next) + sum p (F'(previous) + step'), p' = p (F'(previous) + step' - their mean).
-double HeadWalks::differentiate_side(const Side& side, const double* d_steps,
-                                     const double* d_arcs) {
+// F'(next) = a'(next) + sum p (F'(previous) + step'), p' = p (F'(previous) + step' - their mean);
+// step' counts all modifiers that the step skips.
+double HeadWalks::differentiate_side(const Side& side, const Direction& direction) {
   d_logs_[0] = 0.0;
   for (Index next = 0;; ++next) {
     const Index row = side.pair + sibling_pair(0, next);
     const double* shares = shares_.data() + row;
     double* d_shares = d_shares_.data() + row;
-    double mean = 0.0;
-    for (Index previous = 0; previous <= next; ++previous) {
+    double mean = 0.0, skipped = 0.0;
+    for (Index previous = next; previous >= 0; --previous) {
       const double p = shares[previous];
-      d_shares[previous] =
-          p == 0.0 ? 0.0 : d_logs_[at(previous)] + value_or_zero(d_steps, row + previous);
+      if (previous < next) skipped += value_or_zero(direction.skipped, side.modifier + previous);
+      d_shares[previous] = p == 0.0 ? 0.0
+                                    : d_logs_[at(previous)] + skipped +
+                                          value_or_zero(direction.steps, row + previous);
       mean += p * d_shares[previous];
     }
     for (Index previous = 0; previous <= next; ++previous) {
       d_shares[previous] = shares[previous] * (d_shares[previous] - mean);
     }
     if (next == side.k) return mean;
-    d_logs_[at(next + 1)] = mean + value_or_zero(d_arcs, side.modifier + next);
+    d_logs_[at(next + 1)] = mean + value_or_zero(direction.taken, side.modifier + next);
   }
 }
 
@@ -170,7 +180,6 @@ void HeadWalks::spread_derivatives(const Side& side, double d_mass) {
   double* d_reached = d_reached_.data() + side.reached;
   std::fill(d_reached, d_reached + side.k, 0.0);
   d_reached[side.k] = d_mass;
-  if (reached[side.k] == 0.0) return;
   for (Index next = side.k; next >= 0; --next) {
     const Index row = side.pair + sibling_pair(0, next);
     for (Index previous = 1; previous <= next; ++previous) {
@@ -184,7 +193,7 @@ void HeadWalks::spread_derivatives(const Side& side, double d_mass) {
 // Calls step(pair, next's place in reached_) for every step of one choice.
 template <class Step>
 void HeadWalks::visit(Index choice, const Step& step) const {
-  if (chosen_[at(choice)] == 0.0) return;
+  if (log_walks_[at(choice)] == kForbidden) return;
   for (const int which : {0, 1}) {
     const Side side = side_of(choice, which);
     for (Index next = 0; next <= side.k; ++next) {
@@ -251,7 +260,7 @@ void HeadWalks::add_grandparents(const StepTables& tables, Index head,
                                  const std::vector<double>& reached, double* to) const {
   if (to == nullptr || !tables.grand()) return;
   for (Index c = 0; c < steps_.choices; ++c) {
-    if (chosen_[at(c)] == 0.0) continue;
+    if (log_walks_[at(c)] == kForbidden) continue;
     double* of_link = to + tables.parts().grandparents_at(tables.parts().first_link(head) + c);
     const double* here = reached.data() + c * (steps_.modifiers() + 2);
     for (Index j = 0; j < steps_.left; ++j) of_link[j] += here[j];

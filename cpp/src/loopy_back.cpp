@@ -49,7 +49,7 @@ void LoopyRun::beliefs_back(const PartScores& d_beliefs, const PartValues<double
   const StepTables d_steps(graph_.parts(), of_walks, graph_.grand());
   for (Index h = 0; h <= graph_.parts().n_words(); ++h) {
     sum_head(h, last, Start::beliefs);
-    walks_.differentiate(d_steps.side(h, 0, 0), nullptr, nullptr);
+    walks_.differentiate({.steps = d_steps.side(h, 0, 0)});
     walks_.add_part_derivatives(*graph_.steps(), h, graph_.of_walks(d_scores));
     d_in_arcs_.assign(walks_.d_taken(), walks_.d_taken() + in_arcs_.size());
     d_in_links_.assign(walks_.d_chosen(), walks_.d_chosen() + in_links_.size());
@@ -117,48 +117,80 @@ void LoopyRun::add_pair_gradients() {
   }
 }
 
-// Like the tree's: a direction in the marginals goes through their Jacobian. The last term of a
-// choice's message, the log sum of all that came in, adds their shares in it.
+// Like the tree's: a direction in the marginals goes through their Jacobian. The message to a
+// choice is log(sum of its walks) - log(sum of all walks) + log(sum of all that came in): its
+// gradient is what is expected under the choice, less what is expected in general.
 void LoopyRun::walks_back(const Row& old, Index iteration, const PartValues<double>& d_scores) {
+  const Start start = iteration == 1 ? Start::scores : Start::beliefs;
+  for (Index h = 0; h <= graph_.parts().n_words(); ++h) {
+    sum_head(h, old, start);
+    take_messages(h, share_of_old(iteration));
+    const std::size_t k = in_arcs_.size(), choices = in_links_.size();
+    const double total = log_sum(in_links_);
+    double d_total = 0.0;
+    for (const double d_to_link : d_to_links_) d_total += d_to_link;
+    for (std::size_t c = 0; c < choices; ++c) d_to_links_[c] -= d_total * walks_.chosen()[c];
+    walks_.differentiate({nullptr, to_on_.data(), to_off_.data(), nullptr,
+                          choices == 0 ? nullptr : d_to_links_.data()});
+    walks_.add_part_derivatives(*graph_.steps(), h, graph_.of_walks(d_scores));
+    d_in_links_.resize(choices);
+    for (std::size_t c = 0; c < choices; ++c) {
+      d_in_links_[c] =
+          walks_.d_chosen()[c] + d_total * (std::exp(in_links_[c] - total) - walks_.chosen()[c]);
+    }
+    d_in_arcs_.resize(k);
+    for (std::size_t j = 0; j < k; ++j) {
+      d_in_arcs_[j] = walks_.d_taken()[j] - (alone_[j] ? 0.0 : d_to_arcs_[j]);
+    }
+    add_head_gradients(h, old, start);
+    for (std::size_t j = 0; j < k; ++j) {
+      if (!alone_[j] || d_to_arcs_[j] == 0.0 || in_arcs_[j] == kForbidden) continue;
+      walks_back_without(h, j, d_scores);
+      add_head_gradients(h, old, start);
+    }
+  }
+}
+
+// The gradients by the fresh messages of a head's walks, and the direction they ask for. Modifiers
+// that have left no chance for the contrary come later, alone.
+void LoopyRun::take_messages(Index head, double share) {
   const ArcOrder& order = graph_.order();
   const Row d = row_at(d_row_.data());
-  const double share = share_of_old(iteration);
-  const Start start = iteration == 1 ? Start::scores : Start::beliefs;
   const auto take = [&](double& d_message, Index arc) {
     const double of_message = d_message + d_sums_[at(arc)];
     d_message = share * of_message;
     return (1.0 - share) * of_message;
   };
-  for (Index h = 0; h <= graph_.parts().n_words(); ++h) {
-    sum_head(h, old, start);
-    const Index begin = order.first[at(h)], link = graph_.parts().first_link(h);
-    const std::size_t k = in_arcs_.size(), choices = in_links_.size();
-    d_to_arcs_.resize(k);
-    d_in_arcs_.resize(k);
-    d_to_links_.resize(choices);
-    d_in_links_.resize(choices);
-    for (std::size_t j = 0; j < k; ++j) {
-      const Index arc = begin + static_cast<Index>(j);
-      d_to_arcs_[j] = take(d.to_modifier[arc], arc);
-      d_in_arcs_[j] = d_to_arcs_[j] * log_odds_slope(walks_.taken()[j], walks_.skipped()[j]);
-    }
-    double d_all_links = 0.0;
-    for (std::size_t c = 0; c < choices; ++c) {
-      const Index arc = order.of_link[at(link) + c];
-      d_to_links_[c] = take(d.to_link[arc], arc);
-      d_in_links_[c] = d_to_links_[c] * log_probability_slope(walks_.chosen()[c]);
-      d_all_links += d_to_links_[c];
-    }
-    walks_.differentiate(nullptr, d_in_arcs_.data(), choices == 0 ? nullptr : d_in_links_.data());
-    walks_.add_part_derivatives(*graph_.steps(), h, graph_.of_walks(d_scores));
-    const double total = log_sum(in_links_);
-    for (std::size_t j = 0; j < k; ++j) d_in_arcs_[j] = walks_.d_taken()[j] - d_to_arcs_[j];
-    for (std::size_t c = 0; c < choices; ++c) {
-      d_in_links_[c] =
-          walks_.d_chosen()[c] - d_to_links_[c] + d_all_links * std::exp(in_links_[c] - total);
-    }
-    add_head_gradients(h, old, start);
+  const std::size_t k = in_arcs_.size(), choices = in_links_.size();
+  for (auto* numbers : {&d_to_arcs_, &to_on_, &to_off_}) numbers->resize(k);
+  alone_.resize(k);
+  for (std::size_t j = 0; j < k; ++j) {
+    const Index arc = order.first[at(head)] + static_cast<Index>(j);
+    d_to_arcs_[j] = take(d.to_modifier[arc], arc);
+    const Pull pull = pull_message(d_to_arcs_[j], walks_.taken()[j], walks_.skipped()[j]);
+    to_on_[j] = pull.on;
+    to_off_[j] = pull.off;
+    alone_[j] = pull.constant;
   }
+  d_to_links_.resize(choices);
+  for (std::size_t c = 0; c < choices; ++c) {
+    const Index arc = order.of_link[at(graph_.parts().first_link(head)) + c];
+    d_to_links_[c] = graph_.possible(arc) ? take(d.to_link[arc], arc) : 0.0;
+  }
+}
+
+void LoopyRun::walks_back_without(Index head, std::size_t j, const PartValues<double>& d_scores) {
+  sum_without(head, j);
+  const Pull pull = pull_message(d_to_arcs_[j], walks_.taken()[j], walks_.skipped()[j]);
+  std::fill(to_on_.begin(), to_on_.end(), 0.0);
+  std::fill(to_off_.begin(), to_off_.end(), 0.0);
+  to_on_[j] = pull.on;
+  to_off_[j] = pull.off;
+  walks_.differentiate({nullptr, to_on_.data(), to_off_.data(), nullptr});
+  walks_.add_part_derivatives(*graph_.steps(), head, graph_.of_walks(d_scores));
+  d_in_arcs_.assign(walks_.d_taken(), walks_.d_taken() + in_arcs_.size());
+  d_in_arcs_[j] = 0.0;
+  d_in_links_.assign(walks_.d_chosen(), walks_.d_chosen() + in_links_.size());
 }
 
 // Gradients by what a head's walks heard: totals, or probabilities, without their own messages.

@@ -1,7 +1,9 @@
 #include "arbora/inference/loopy_graph.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "arbora/inference/log_odds.hpp"
 #include "arbora/inference/pair_factors.hpp"
 
 namespace arbora {
@@ -32,6 +34,7 @@ void LoopyGraph::set(const PartIndex& parts, const PartScores& scores,
   pair_scores.assign(at(whole_packs(n_pairs())), 0.0);
   read(scores, arc_scores.data(), pair_scores.data());
   count_factors();
+  bound_messages(scores);
 }
 
 void LoopyGraph::add_pair(Index one, Index two, Index part) {
@@ -74,6 +77,36 @@ void LoopyGraph::count_factors() {
     ++n_factors[at(first[i])];
     ++n_factors[at(second[i])];
   }
+}
+
+// A pair says at most its score, a walk to a modifier at most what changing three steps can change,
+// and to a link what changing all steps can.
+void LoopyGraph::bound_messages(const PartScores& scores) {
+  sizes_.assign(at(n_arcs()), 0.0);
+  for (Index a = 0; a < n_arcs(); ++a) {
+    if (possible(a)) sizes_[at(a)] = std::abs(arc_scores[at(a)]);
+  }
+  for (Index i = 0; i < n_pairs(); ++i) {
+    sizes_[at(first[at(i)])] += std::abs(pair_scores[at(i)]);
+    sizes_[at(second[at(i)])] += std::abs(pair_scores[at(i)]);
+  }
+  const auto largest = [](const double* values, Index count) {
+    double size = 0.0;
+    for (Index i = 0; values != nullptr && i < count; ++i)
+      size = std::max(size, std::abs(values[i]));
+    return size;
+  };
+  double of_steps = 0.0;
+  if (steps_) {
+    of_steps = largest(scores.consecutive, parts_->consecutive());
+    if (grand()) {
+      of_steps += largest(scores.grandparents, parts_->grandparents()) +
+                  largest(scores.grandsiblings, parts_->grandsiblings());
+    }
+  }
+  const double of_links = grand() ? 2.0 * static_cast<double>(parts_->n_words() + 1) : 0.0;
+  certain_ =
+      kCertain + *std::max_element(sizes_.begin(), sizes_.end()) + (6.0 + of_links) * of_steps;
 }
 
 void LoopyGraph::read(const PartScores& tables, double* of_arcs, double* of_pairs) const {

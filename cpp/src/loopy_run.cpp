@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "arbora/inference/log_odds.hpp"
 
@@ -79,7 +80,8 @@ void LoopyRun::iterate(Index iteration, double* residual) {
   add_up(fresh, fresh.to_tree);
 
   const Row& heard = settings_.parallel ? old : fresh;
-  tree_log_partition_ = tree_.messages(heard.to_tree, fresh.marginals, fresh.from_tree);
+  tree_log_partition_ =
+      tree_.messages(heard.to_tree, graph_.certain(), fresh.marginals, fresh.from_tree);
   const double change = mix(n_arcs_, old.from_tree, share, fresh.from_tree);
   // Where only the tree speaks, nobody listens to its messages, and a change is none.
   if (n_messages() > 0) *residual = std::max(*residual, change);
@@ -133,23 +135,36 @@ double LoopyRun::sum_head(Index head, const Row& old, Start start) {
 
 void LoopyRun::send_from_walks(const Row& old, const Row& fresh, Start start) {
   const ArcOrder& order = graph_.order();
-  const auto message = [](double on, double off, double in) {
-    return in == kForbidden ? 0.0 : log_odds(on, off, in) - in;
-  };
   for (Index h = 0; h <= graph_.parts().n_words(); ++h) {
-    sum_head(h, old, start);
-    double* to_modifier = fresh.to_modifier + order.first[at(h)];
-    for (std::size_t j = 0; j < in_arcs_.size(); ++j) {
-      to_modifier[j] = message(walks_.taken()[j], walks_.skipped()[j], in_arcs_[j]);
-    }
+    const double log_partition = sum_head(h, old, start);
     const Index link = graph_.parts().first_link(h);
     const double total = log_sum(in_links_);
-    for (std::size_t c = 0; c < in_links_.size(); ++c) {
-      const double in = in_links_[c];
+    for (std::size_t c = 0; c < in_links_.size(); ++c) {  // log P(c) less its share in the total
       fresh.to_link[order.of_link[at(link) + c]] =
-          in == kForbidden ? 0.0 : log_probability(walks_.chosen()[c], in) - (in - total);
+          in_links_[c] == kForbidden ? 0.0 : walks_.log_walks()[c] - log_partition + total;
+    }
+    double* to_modifier = fresh.to_modifier + order.first[at(h)];
+    for (std::size_t j = 0; j < in_arcs_.size(); ++j) {
+      to_modifier[j] = message(walks_.taken()[j], walks_.skipped()[j], in_arcs_[j], kInfinity);
+    }
+    for (std::size_t j = 0; j < in_arcs_.size(); ++j) {
+      if (in_arcs_[j] == kForbidden) {
+        to_modifier[j] = 0.0;
+      } else if (std::isinf(to_modifier[j])) {
+        sum_without(h, j);
+        to_modifier[j] = message(walks_.taken()[j], walks_.skipped()[j], 0.0, graph_.certain());
+      }
     }
   }
+}
+
+// The walks of the same head again, without what modifier j said. The message to j does not depend
+// on that, but it may have been so large that no chance was left for the contrary.
+void LoopyRun::sum_without(Index head, std::size_t j) {
+  const double in = std::exchange(in_arcs_[j], 0.0);
+  walks_.sum(steps_of(*graph_.steps(), head), in_arcs_.data(),
+             in_links_.empty() ? nullptr : in_links_.data());
+  in_arcs_[j] = in;
 }
 
 // log of the sum over a head's own heads of all that is known of them, as its walks tell it.
@@ -179,7 +194,8 @@ double LoopyRun::beliefs(const PartValues<double>& answer) {
     walks_.add_parts(*graph_.steps(), h, graph_.of_walks(answer));
   }
   if (settings_.parallel) {  // the tree has not heard the last messages
-    tree_log_partition_ = tree_.messages(last.to_tree, last.marginals, last.from_tree);
+    tree_log_partition_ =
+        tree_.messages(last.to_tree, graph_.certain(), last.marginals, last.from_tree);
   }
   return log_partition + tree_log_partition_;
 }

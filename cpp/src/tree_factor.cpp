@@ -1,6 +1,7 @@
 #include "arbora/inference/tree_factor.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "arbora/inference/head_walks.hpp"
 #include "arbora/inference/log_odds.hpp"
@@ -11,6 +12,13 @@ namespace arbora {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// Marginals err by little more than rounding errors of 1: where P(on) P(off) is below this, one
+// cannot divide by it.
+constexpr double kNoise = 1e-12;
+// What so small a share of the largest gradient could add is not worth a sum of its own; nearly
+// all arcs that are all but certain have such gradients.
+constexpr double kNegligible = 1e-10;
 
 }  // namespace
 
@@ -49,12 +57,9 @@ bool TreeFactor::possible(const double* incoming) {
   return feasibility(scatter(incoming), trees_, root_).problem == Problem::none;
 }
 
-double TreeFactor::messages(const double* incoming, double* marginals, double* outgoing) {
-  const ArcScores scores = scatter(incoming);
-  const auto sums = trees_ == Trees::projective ? projective_sums : spanning_sums;
-  const Sums answer = sums(scores, root_, column_shift_.data(), dense_.data(), workspace_);
-  workspace_.reset();
-  for (std::size_t i = 0; i < cells_.size(); ++i) marginals[i] = dense_[at(cells_[i])];
+// Calls visit(variable, its marginal, the sum of its word's other marginals).
+template <class Visit>
+void TreeFactor::visit_words(const double* marginals, const Visit& visit) {
   for (Index m = 1; m <= n_words_; ++m) {
     const Index first = first_of_[at(m)], count = first_of_[at(m + 1)] - first;
     own_.resize(at(count));
@@ -62,12 +67,31 @@ double TreeFactor::messages(const double* incoming, double* marginals, double* o
     for (Index j = 0; j < count; ++j) own_[at(j)] = marginals[by_word_[at(first + j)]];
     sums_of_others(own_.data(), count, others_.data());
     for (Index j = 0; j < count; ++j) {
-      const Index i = by_word_[at(first + j)];
-      const double in = incoming[i];
-      outgoing[i] = in == kForbidden ? 0.0 : log_odds(own_[at(j)], others_[at(j)], in) - in;
+      visit(by_word_[at(first + j)], own_[at(j)], others_[at(j)]);
     }
   }
+}
+
+double TreeFactor::messages(const double* incoming, double certain, double* marginals,
+                            double* outgoing) {
+  const ArcScores scores = scatter(incoming);
+  const auto sums = trees_ == Trees::projective ? projective_sums : spanning_sums;
+  const Sums answer = sums(scores, root_, column_shift_.data(), dense_.data(), workspace_);
+  workspace_.reset();
+  for (std::size_t i = 0; i < cells_.size(); ++i) marginals[i] = dense_[at(cells_[i])];
+  visit_words(marginals, [&](Index i, double on, double off) {
+    outgoing[i] = incoming[i] == kForbidden ? 0.0 : message(on, off, incoming[i], certain);
+  });
   return answer.log_partition;
+}
+
+// One of a word's arcs is on, so a number for an arc is the same as its negative for all others, up
+// to a constant. Large numbers belong to unlikely arcs: on likely ones they would cancel.
+void TreeFactor::add_to_others(Index i, double amount) {
+  const Index m = cells_[at(i)] % (n_words_ + 1);
+  for (Index j = first_of_[at(m)]; j < first_of_[at(m + 1)]; ++j) {
+    if (by_word_[at(j)] != i) d_dense_[at(cells_[at(by_word_[at(j)])])] += amount;
+  }
 }
 
 void TreeFactor::pullback(const double* incoming, const double* marginals, const double* d_outgoing,
@@ -75,21 +99,51 @@ void TreeFactor::pullback(const double* incoming, const double* marginals, const
   const ArcScores scores = scatter(incoming);
   std::fill(dense_.begin(), dense_.end(), 0.0);
   std::fill(d_dense_.begin(), d_dense_.end(), 0.0);
-  bool any = false;
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    const double mu = marginals[i];
-    const double d_mu = d_outgoing[i] * log_odds_slope(mu, 1.0 - mu);
-    dense_[at(cells_[i])] = mu;
-    d_dense_[at(cells_[i])] = d_mu;
-    any = any || d_mu != 0.0;
+  std::fill(d_incoming, d_incoming + size(), 0.0);
+  double largest = 0.0;
+  for (Index i = 0; i < size(); ++i) largest = std::max(largest, std::abs(d_outgoing[i]));
+  if (largest == 0.0) return;
+  alone_.clear();
+  visit_words(marginals, [&](Index i, double on, double off) {
+    dense_[at(cells_[at(i)])] = on;
+    if (d_outgoing[i] == 0.0) return;
+    if (on * off < kNoise) {
+      if (std::abs(d_outgoing[i]) > kNegligible * largest) alone_.push_back(i);
+      return;
+    }
+    const double d_on = d_outgoing[i] / (on * off);
+    d_incoming[i] -= d_outgoing[i];
+    if (on < off) {
+      d_dense_[at(cells_[at(i)])] += d_on;
+    } else {
+      add_to_others(i, -d_on);
+    }
+  });
+  const auto vjp = trees_ == Trees::projective ? projective_vjp : spanning_vjp;
+  vjp(scores, root_, dense_.data(), d_dense_.data(), answer_.data(), workspace_);
+  workspace_.reset();
+  for (Index i = 0; i < size(); ++i) d_incoming[i] += answer_[at(cells_[at(i)])];
+  for (const Index i : alone_) pull_alone(i, marginals, d_outgoing[i], d_incoming);
+}
+
+// d message_i / d incoming_j = P(j | i on) - P(j | i off), where i is all but certain: one of the
+// two is P(j), the other takes a sum of its own.
+void TreeFactor::pull_alone(Index i, const double* marginals, double d_message,
+                            double* d_incoming) {
+  const bool likely = marginals[i] > 0.5;
+  const Index side = n_words_ + 1, cell = cells_[at(i)], m = cell % side;
+  d_dense_ = scores_;  // the scores with the arc forbidden, or required
+  for (Index h = 0; h < side; ++h) {
+    if ((h * side + m == cell) == likely) d_dense_[at(h * side + m)] = kForbidden;
   }
-  if (any) {
-    const auto vjp = trees_ == Trees::projective ? projective_vjp : spanning_vjp;
-    vjp(scores, root_, dense_.data(), d_dense_.data(), answer_.data(), workspace_);
-    workspace_.reset();
-  }
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    d_incoming[i] = (any ? answer_[at(cells_[i])] : 0.0) - d_outgoing[i];
+  const ArcScores given{d_dense_.data(), n_words_};
+  if (feasibility(given, trees_, root_).problem != Problem::none) return;  // a certain arc
+  const auto sums = trees_ == Trees::projective ? projective_sums : spanning_sums;
+  sums(given, root_, column_shift_.data(), answer_.data(), workspace_);
+  workspace_.reset();
+  const double sign = likely ? -d_message : d_message;
+  for (Index j = 0; j < size(); ++j) {
+    if (j != i) d_incoming[j] += sign * (answer_[at(cells_[at(j)])] - marginals[j]);
   }
 }
 

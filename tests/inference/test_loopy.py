@@ -166,8 +166,8 @@ def test_bad_settings_are_told_in_one_sentence(rng):
         LoopyTrees(parts).vjp(np.full((4, 4), np.nan))
     with pytest.raises(ArgumentError, match="there are no grandparents"):
         LoopyTrees(parts).vjp(np.zeros((4, 4)), {"grandparents": []})
-    with pytest.raises(ArgumentError, match="forbidden"):
-        Parts([[0.0, 0.0], [0.0, 0.0]], siblings=([[0, 1, 2]], [1.0]))
+    with pytest.raises(ArgumentError, match="an arc that is forbidden"):
+        Parts([[0, 0, 0], [0, 0, 0], [0, -np.inf, 0]], grandparents=([[0, 2, 1]], [1.0]))
     with pytest.raises(ScoreError, match="up to 1e"):
         LoopyTrees(Parts(np.full((3, 3), 1e200)))
 

@@ -21,6 +21,7 @@ __all__ = ["SlowFactor", "SlowLoopy"]
 
 Row = tuple[PartKind, tuple[int, ...]]
 Precise = NDArray[np.longdouble]
+CERTAIN = 3500.0  # a log-odds beyond all scores that are tested
 
 
 class SlowFactor(NamedTuple):
@@ -41,7 +42,7 @@ class SlowFactor(NamedTuple):
         return np.asarray(np.exp(self.scores) * np.where(self.on, ratios, 1.0).prod(axis=1))
 
     def messages(self, ratios: Precise) -> Precise:
-        """Log-odds to every arc: sums over configurations, less its own; 60 is certain."""
+        """Log-odds to every arc: sums over configurations, less its own; `CERTAIN` if infinite."""
         weights = self.weights(ratios)
         on = weights @ self.on
         off = weights @ ~self.on
@@ -50,10 +51,8 @@ class SlowFactor(NamedTuple):
         if self.links:  # what is told of them are probabilities
             own[plain:] -= np.log(ratios[plain:].sum())
             off[plain:] = weights.sum()
-        bound = np.maximum(60.0, np.abs(np.log(ratios)))
         with np.errstate(divide="ignore"):
-            known = np.clip(np.log(on) - np.log(off), -bound, bound)
-        return np.asarray(known - own)
+            return np.asarray(np.clip(np.log(on) - np.log(off) - own, -CERTAIN, CERTAIN))
 
 
 class SlowLoopy:

@@ -108,7 +108,7 @@ class WalkFactor final : public Factor {
 
   Index left_, right_, links_;
   HeadWalks walks_;
-  std::vector<double> on_, off_, direction_;
+  std::vector<double> on_, off_, to_on_, to_off_;
 };
 
 // The arcs that are on form a tree: TREE and PTREE. No scores.

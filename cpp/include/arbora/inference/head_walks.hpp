@@ -38,10 +38,18 @@ class HeadWalks {
   const double* skipped() const { return skipped_.data(); }
   const double* chosen() const { return chosen_.data(); }
   const double* unchosen() const { return unchosen_.data(); }
+  // log of the sum over the walks of each choice, without the score of its link.
+  const double* log_walks() const { return log_walks_.data(); }
 
-  // Then: derivatives along a direction in the scores; every pointer may be null, which is 0.
-  // `d_steps` lies like the steps, and is not read where those are -inf.
-  void differentiate(const double* d_steps, const double* d_arcs, const double* d_links);
+  // A direction in the scores; every pointer may be null, which is 0. `steps` lies like the steps,
+  // and is not read where those are -inf. A number for skipping a modifier is the same as its
+  // negative for taking it; but large numbers belong to what is unlikely, or they would cancel.
+  struct Direction {
+    const double *steps = nullptr, *taken = nullptr, *skipped = nullptr, *chosen = nullptr;
+    const double* masses = nullptr;  // not a score, but an amount to add to P(choice) itself
+  };
+  // Then: derivatives along it. Those of the choices leave the masses out.
+  void differentiate(const Direction& direction);
   const double* d_taken() const { return d_taken_.data(); }
   const double* d_chosen() const { return d_chosen_.data(); }
 
@@ -57,7 +65,7 @@ class HeadWalks {
   struct Side;
   double sum_side(const Side& side, const double* arcs);
   void spread_side(const Side& side, double mass);
-  double differentiate_side(const Side& side, const double* d_steps, const double* d_arcs);
+  double differentiate_side(const Side& side, const Direction& direction);
   void spread_derivatives(const Side& side, double d_mass);
   Side side_of(Index choice, int side) const;
   template <class Step>
@@ -74,7 +82,7 @@ class HeadWalks {
   // By choice, side and next: the probability of coming there, END last, and its derivative.
   std::vector<double> reached_, d_reached_;
   std::vector<double> log_sums_, d_logs_;  // F, START first, and its derivative
-  std::vector<double> taken_, skipped_, chosen_, unchosen_, d_taken_, d_chosen_;
+  std::vector<double> taken_, skipped_, chosen_, unchosen_, log_walks_, d_taken_, d_chosen_;
 };
 
 // For each number the sum of all others, without subtraction.

@@ -19,32 +19,38 @@ inline double sigmoid(double x) {
   return (x >= 0.0 ? 1.0 : y) / (1.0 + y);
 }
 
-// Beyond this, log-odds say no more than "certain". A certain variable must stay so when any one
-// of the messages into it is taken back, hence the second bound, the size of what came in.
-inline constexpr double kCertain = 60.0;
-
-// The log-odds of a factor's marginal, from P(on) and P(off), each a sum of its own.
-inline double log_odds(double on, double off, double incoming) {
-  const double bound = std::max(kCertain, std::abs(incoming));
-  if (!(on > 0.0)) return -bound;
-  if (!(off > 0.0)) return bound;
-  return std::clamp(std::log(on / off), -bound, bound);
+// The message of a factor to a variable from P(on) and P(off), each a sum of its own: their
+// log-odds, what came in from the variable taken off. It does not depend on the latter; but if one
+// of the two is 0 there is nothing to take it off from, and the message is `certain`, more than all
+// other messages could make up for.
+inline double message(double on, double off, double incoming, double certain) {
+  const double ratio = on / off;
+  if (!(ratio > 0.0)) return -certain - std::max(incoming, 0.0);
+  return ratio < kInfinity ? std::log(ratio) - incoming : certain - std::min(incoming, 0.0);
 }
 
-// d log_odds / d P(on). Where the variance is below this, marginals are little more than rounding
-// errors, and what they could tell others is smaller still: such log-odds count as constants.
-inline constexpr double kSmallestVariance = 1e-12;
-inline double log_odds_slope(double on, double off) {
+// d log(on / off) / d on. Where the product is too small for its inverse to be used, the message
+// counts as a constant, and the slope is 0.
+inline constexpr double kSmallestVariance = 1e-100;
+inline double message_slope(double on, double off) {
   const double variance = on * off;
   return variance < kSmallestVariance ? 0.0 : 1.0 / variance;
 }
 
-// The same for the logarithm of a probability.
-inline double log_probability(double p, double incoming) {
-  const double bound = std::max(kCertain, std::abs(incoming));
-  return p > 0.0 ? std::max(std::log(p), -bound) : -bound;
+// The gradient of a message as a direction: numbers for the variable being on and being off, of
+// which the one for the likelier state is 0.
+struct Pull {
+  double on = 0.0, off = 0.0;
+  bool constant = true;  // the message has no gradient
+};
+inline Pull pull_message(double d_message, double on, double off) {
+  const double amount = d_message * message_slope(on, off);
+  if (amount == 0.0) return {};
+  return on < off ? Pull{amount, 0.0, false} : Pull{0.0, -amount, false};
 }
-inline double log_probability_slope(double p) { return p < kSmallestVariance ? 0.0 : 1.0 / p; }
+
+// `certain` for variables whose other messages are small.
+inline constexpr double kCertain = 60.0;
 
 inline double log_sum(std::span<const double> values) {
   double top = kForbidden, sum = 0.0;

@@ -39,6 +39,10 @@ class LoopyGraph {
   Index n_pairs() const { return static_cast<Index>(first.size()); }
   bool possible(Index arc) const { return arc_scores[static_cast<std::size_t>(arc)] != kForbidden; }
 
+  // A message that no other messages to an arc can make up for: none of them exceeds the scores
+  // that it is made of.
+  double certain() const { return certain_; }
+
   // Null if no kind of parts asks for walks.
   const StepTables* steps() const { return steps_ ? &*steps_ : nullptr; }
   bool grand() const { return steps_ && steps_->grand(); }
@@ -64,13 +68,16 @@ class LoopyGraph {
   void list_siblings();
   void list_grandparents(Trees trees);
   void count_factors();
+  void bound_messages(const PartScores& scores);
 
   const PartIndex* parts_ = nullptr;
   std::optional<ArcOrder> order_;
   std::optional<StepTables> steps_;
   bool pairs_of_grandparents_ = false;
-  std::vector<Index> part_;  // of each pair, in the table of its kind
-  Index sibling_pairs_ = 0;  // pairs of siblings come first
+  double certain_ = 0.0;
+  std::vector<double> sizes_;  // by arc, the largest sum of other messages
+  std::vector<Index> part_;    // of each pair, in the table of its kind
+  Index sibling_pairs_ = 0;    // pairs of siblings come first
 };
 
 }  // namespace arbora

@@ -41,6 +41,7 @@ class LoopyRun {
   PairInputs pair_inputs(const Row& old);
   enum class Start { scores, beliefs };  // what the totals before an iteration are
   double sum_head(Index head, const Row& old, Start start);
+  void sum_without(Index head, std::size_t j);
   double sum_of_links(Index head, const Row& last);
   void send_from_walks(const Row& old, const Row& fresh, Start start);
 
@@ -49,6 +50,8 @@ class LoopyRun {
   void tree_back(Index iteration);
   void pairs_back(const Row& old, double share);
   void walks_back(const Row& old, Index iteration, const PartValues<double>& d_scores);
+  void take_messages(Index head, double share);
+  void walks_back_without(Index head, std::size_t j, const PartValues<double>& d_scores);
   void add_pair_gradients();
   void add_head_gradients(Index head, const Row& old, Start start);
 
@@ -64,6 +67,8 @@ class LoopyRun {
   // Gradients by the messages and totals of the iteration that is being gone back over.
   std::vector<double> d_row_, d_sums_, d_to_tree_, d_arcs_, d_pairs_;
   std::vector<double> d_first_, d_second_, d_in_arcs_, d_in_links_, d_to_arcs_, d_to_links_;
+  std::vector<double> to_on_, to_off_;  // a direction for a head's modifiers
+  std::vector<char> alone_;             // modifiers whose messages are gone back over one by one
 };
 
 }  // namespace arbora

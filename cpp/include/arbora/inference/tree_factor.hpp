@@ -30,8 +30,9 @@ class TreeFactor {
   bool possible(const double* incoming);
 
   // log Z of the trees under the incoming log-odds, of which -inf forbids an arc. `marginals` and
-  // `outgoing` have a number per variable, `outgoing` 0 where the arc is forbidden.
-  double messages(const double* incoming, double* marginals, double* outgoing);
+  // `outgoing` have a number per variable, `outgoing` 0 where the arc is forbidden. `certain` is
+  // the message to an arc that all trees have, or none.
+  double messages(const double* incoming, double certain, double* marginals, double* outgoing);
 
   // d_incoming of what `messages` did, given its marginals.
   void pullback(const double* incoming, const double* marginals, const double* d_outgoing,
@@ -39,6 +40,10 @@ class TreeFactor {
 
  private:
   ArcScores scatter(const double* incoming);
+  template <class Visit>
+  void visit_words(const double* marginals, const Visit& visit);
+  void add_to_others(Index i, double amount);
+  void pull_alone(Index i, const double* marginals, double d_message, double* d_incoming);
 
   Index n_words_ = 0;
   Trees trees_ = Trees::nonprojective;
@@ -46,6 +51,7 @@ class TreeFactor {
   std::vector<Index> cells_;               // of each variable
   std::vector<Index> by_word_, first_of_;  // the variables of each word
   std::vector<double> scores_, dense_, d_dense_, answer_, column_shift_, own_, others_;
+  std::vector<Index> alone_;  // variables that cannot be gone back over together
   Workspace workspace_;
 };
 
