@@ -184,7 +184,7 @@ void TreeFactorOfGraph::messages(const double*, const double* incoming, double* 
 void TreeFactorOfGraph::pullback(const double*, const double* incoming, const double* d_outgoing,
                                  double* d_incoming, double*) {
   tree_.messages(incoming, kCertain, marginals_.data(), outgoing_.data());
-  tree_.pullback(incoming, marginals_.data(), d_outgoing, d_incoming);
+  tree_.pullback(incoming, marginals_.data(), d_outgoing, 0.0, d_incoming);
 }
 
 }  // namespace arbora

@@ -11,6 +11,8 @@ namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
+constexpr double kNegligible = 1e-10;
+
 }  // namespace
 
 void LoopyRun::backward(const PartScores& d_beliefs, const PartValues<double>& d_scores) {
@@ -33,6 +35,10 @@ void LoopyRun::beliefs_back(const PartScores& d_beliefs, const PartValues<double
   const Row last = row(settings_.iterations), d = row_at(d_row_.data());
   std::fill(both_.begin(), both_.end(), 0.0);
   graph_.read(d_beliefs, d.totals, both_.data());
+  negligible_ = 0.0;  // of a gradient, next to those that came in
+  for (Index a = 0; a < n_arcs_; ++a) {
+    negligible_ = std::max(negligible_, kNegligible * std::abs(d.totals[a]));
+  }
   for (Index a = 0; a < n_arcs_; ++a) {
     const double x = last.totals[a];
     d.totals[a] *= sigmoid(x) * sigmoid(-x);
@@ -87,7 +93,7 @@ void LoopyRun::tree_back(Index iteration) {
     d.from_tree[a] = share * of_message;
   }
   const Row& heard = settings_.parallel ? old : fresh;
-  tree_.pullback(heard.to_tree, fresh.marginals, d_in_arcs_.data(), d_to_tree_.data());
+  tree_.pullback(heard.to_tree, fresh.marginals, d_in_arcs_.data(), negligible_, d_to_tree_.data());
 }
 
 void LoopyRun::pairs_back(const Row& old, double share) {

@@ -16,9 +16,6 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 // Marginals err by little more than rounding errors of 1: where P(on) P(off) is below this, one
 // cannot divide by it.
 constexpr double kNoise = 1e-12;
-// What so small a share of the largest gradient could add is not worth a sum of its own; nearly
-// all arcs that are all but certain have such gradients.
-constexpr double kNegligible = 1e-10;
 
 }  // namespace
 
@@ -95,20 +92,17 @@ void TreeFactor::add_to_others(Index i, double amount) {
 }
 
 void TreeFactor::pullback(const double* incoming, const double* marginals, const double* d_outgoing,
-                          double* d_incoming) {
+                          double negligible, double* d_incoming) {
   const ArcScores scores = scatter(incoming);
   std::fill(dense_.begin(), dense_.end(), 0.0);
   std::fill(d_dense_.begin(), d_dense_.end(), 0.0);
   std::fill(d_incoming, d_incoming + size(), 0.0);
-  double largest = 0.0;
-  for (Index i = 0; i < size(); ++i) largest = std::max(largest, std::abs(d_outgoing[i]));
-  if (largest == 0.0) return;
   alone_.clear();
   visit_words(marginals, [&](Index i, double on, double off) {
     dense_[at(cells_[at(i)])] = on;
     if (d_outgoing[i] == 0.0) return;
     if (on * off < kNoise) {
-      if (std::abs(d_outgoing[i]) > kNegligible * largest) alone_.push_back(i);
+      if (std::abs(d_outgoing[i]) > negligible) alone_.push_back(i);
       return;
     }
     const double d_on = d_outgoing[i] / (on * off);

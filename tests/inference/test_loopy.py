@@ -86,7 +86,7 @@ def acyclic(rng, n_words):
 def test_graphs_without_cycles_are_exact(schedule, factors, rng):
     """T12; after so many iterations everybody has heard of everybody."""
     for trees in ("nonprojective", "projective"):
-        for kind, parts in acyclic(rng, 6):
+        for kind, parts in acyclic(rng, 5):
             beliefs = LoopyTrees(parts, trees, "multi", 16, 0.0, schedule, factors)
             exact = EnumeratedParts(parts, trees, "multi")
             assert np.abs(beliefs.marginals - exact.marginals).max() < 1e-10

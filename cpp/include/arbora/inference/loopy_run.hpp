@@ -61,7 +61,7 @@ class LoopyRun {
   HeadWalks walks_;
   Index n_arcs_ = 0, n_pairs_ = 0, n_walks_ = 0, n_links_ = 0;  // pairs in whole packs
   bool tape_ = false;
-  double tree_log_partition_ = 0.0;
+  double tree_log_partition_ = 0.0, negligible_ = 0.0;
   std::vector<double> rows_;
   std::vector<double> in_first_, in_second_, in_arcs_, in_links_, both_;
   // Gradients by the messages and totals of the iteration that is being gone back over.

@@ -34,9 +34,10 @@ class TreeFactor {
   // the message to an arc that all trees have, or none.
   double messages(const double* incoming, double certain, double* marginals, double* outgoing);
 
-  // d_incoming of what `messages` did, given its marginals.
+  // d_incoming of what `messages` did, given its marginals. The gradient of an arc that is all but
+  // certain takes a sum of its own, unless it is negligible.
   void pullback(const double* incoming, const double* marginals, const double* d_outgoing,
-                double* d_incoming);
+                double negligible, double* d_incoming);
 
  private:
   ArcScores scatter(const double* incoming);

@@ -1,0 +1,145 @@
+"""Belief propagation over many sentences at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arbora import ArgumentError, LoopyTrees, NoTreeError, Parts, ShapeError, TooLargeError
+from arbora.inference import PackedLoopy, packed_loopy
+from arbora.parts import PackedParts
+from arbora.testing import random_parts
+from tests.helpers import random_scores
+
+EVERY = ("consecutive_siblings", "siblings", "grandparents", "grandsiblings")
+MODELS = [("siblings", "grandparents"), EVERY]
+
+
+@pytest.fixture(params=["nonprojective", "projective"])
+def trees(request):
+    return request.param
+
+
+@pytest.mark.parametrize("kinds", MODELS, ids="+".join)
+def test_answers_do_not_depend_on_the_number_of_threads(kinds, trees, rng):
+    n_words = np.tile([20, 7, 25, 1, 16], 6)
+    arcs = np.concatenate([random_scores(rng, n, 1.0, 0.8).ravel() for n in n_words])
+    answers = []
+    for threads in (1, 2, 3):
+        parts = PackedParts.over(arcs, n_words, kinds, threads)
+        scores = np.random.default_rng(4)
+        for table in parts.tables.values():
+            table[:] = scores.normal(size=len(table))
+        packed = PackedLoopy(parts, trees, "multi", 2)
+        sums = packed.sums()
+        gradient = packed.vjp(sums.marginals.arcs, dict(sums.marginals.tables))
+        arrays = [sums.log_partition, packed.residuals, sums.marginals.arcs,
+                  *sums.marginals.tables.values(), gradient.arcs, *gradient.tables.values()]  # fmt: skip
+        answers.append([array.tobytes() for array in arrays])
+    assert answers[0] == answers[1] == answers[2]
+
+
+@pytest.mark.parametrize("kinds", MODELS, ids="+".join)
+def test_packed_sentences_are_those_one_by_one(kinds, trees, root, rng):
+    """Whatever comes before and after; joined sentences have all kinds, with scores of 0."""
+    sentences = [random_parts(rng, n, kinds, forbidden=0.2) for n in (3, 5, 1, 4, 2)]
+    for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1]):
+        packed = PackedParts.joined([sentences[i] for i in order], threads=2)
+        loopy = PackedLoopy(packed, trees, root, 3)
+        sums = loopy.sums()
+        gradient = loopy.vjp(sums.marginals.arcs)
+        first = 0
+        for place, i in enumerate(order):
+            one = LoopyTrees(sentences[i], trees, root, 3)
+            cells = slice(first, first := first + (sentences[i].n_words + 1) ** 2)
+            assert (sums.marginals.arcs[cells] == one.marginals.ravel()).all()
+            assert (gradient.arcs[cells] == one.vjp(one.marginals).arcs.ravel()).all()
+            assert sums.log_partition[place] == one.bethe_log_partition
+            assert (loopy.residuals[place] == one.residuals).all()
+
+
+def test_absent_words_change_nothing(trees, rng):
+    """Words that hang on the root, and that nobody else may take, are as good as not there."""
+    parts = random_parts(rng, 4, ("siblings", "grandparents"))
+    longer = np.full((7, 7), -np.inf)
+    longer[:5, :5] = parts.arcs
+    longer[0, 5:] = 3.0
+    lists = {kind: getattr(parts, kind) for kind in parts.kinds}
+    short, padded = (LoopyTrees(p, trees, "multi", 4) for p in (parts, Parts(longer, **lists)))
+    assert np.abs(padded.marginals[:5, :5] - short.marginals).max() < 1e-12
+    assert padded.bethe_log_partition == pytest.approx(short.bethe_log_partition + 6.0)
+
+
+@pytest.mark.parametrize("factors", ["pairs", "automata"])
+def test_the_order_of_words_does_not_matter_to_spanning_trees(factors, root, rng):
+    parts = random_parts(rng, 5, ("siblings", "grandparents"))
+    moved = np.array([0, *(1 + rng.permutation(5))])
+    arcs = np.full_like(parts.arcs, -np.inf)
+    arcs[np.ix_(moved, moved)] = parts.arcs
+    rows, scores = parts.siblings
+    siblings = moved[rows]
+    siblings[:, 1:].sort(axis=1)
+    grand = np.where(parts.grandparents.rows < 0, -1, moved[parts.grandparents.rows])
+    other = Parts(arcs, siblings=(siblings, scores), grandparents=(grand, parts.grandparents.scores))
+    one, two = (LoopyTrees(p, root=root, factors=factors) for p in (parts, other))
+    assert np.abs(two.marginals[np.ix_(moved, moved)] - one.marginals).max() < 1e-12
+    assert two.bethe_log_partition == pytest.approx(one.bethe_log_partition, abs=1e-9)
+
+
+@pytest.mark.parametrize("factors", ["pairs", "automata"])
+def test_arcs_forbidden_by_their_scores_alone(factors, trees, root, rng):
+    """As partial annotation does it: the same parts, but fewer arcs."""
+    parts = random_parts(rng, 4, EVERY)
+    arcs = parts.arcs.copy()
+    arcs[[0, 2, 3], 4] = arcs[3, 1] = -np.inf
+    whole = parts.packed()
+    restricted = PackedLoopy(
+        whole.with_scores(arcs.ravel(), whole.tables), trees, root, 3, 0.1, factors=factors
+    )
+    lists = {}
+    for kind in EVERY:
+        rows, scores = getattr(parts, kind)
+        possible = []
+        for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
+            try:
+                Parts(arcs, **{kind: ([row], [score])})
+            except ArgumentError:
+                continue
+            possible.append((row, score))
+        lists[kind] = ([row for row, _ in possible], [score for _, score in possible])
+    told = LoopyTrees(Parts(arcs, **lists), trees, root, 3, 0.1, factors=factors)
+    sums = restricted.sums()
+    assert np.abs(sums.marginals.arcs - told.marginals.ravel()).max() < 1e-12
+    assert sums.log_partition[0] == pytest.approx(told.bethe_log_partition)
+    direction = np.where(np.isneginf(arcs), np.nan, rng.normal(size=arcs.shape))
+    gradient = restricted.vjp(direction.ravel())
+    assert np.abs(gradient.arcs - told.vjp(direction).arcs.ravel()).max() < 1e-12
+
+
+def test_a_batch_with_an_impossible_sentence(rng):
+    crossing = np.full((5, 5), -np.inf)
+    crossing[0, 1] = crossing[1, 3] = crossing[3, 2] = crossing[2, 4] = 0.0
+    good = random_parts(rng, 3, ("siblings",))
+    packed = PackedLoopy(PackedParts.joined([good, Parts(crossing), good]), "projective")
+    for question in (packed.sums, lambda: packed.vjp(np.zeros(57))):
+        with pytest.raises(NoTreeError, match="sentence 1: there is no projective tree"):
+            question()
+    assert len(packed) == 3
+    empty = PackedLoopy(PackedParts.over(np.empty(0), np.empty(0, np.int64), ("siblings",)))
+    assert len(empty.sums().log_partition) == 0
+
+
+def test_wrong_gradients_are_refused(rng):
+    packed = PackedLoopy(random_parts(rng, 3, ("siblings",)).packed())
+    with pytest.raises(ShapeError, match="gradient of arcs must have shape"):
+        packed.vjp(np.zeros(3))
+    with pytest.raises(ShapeError, match="finite"):
+        packed.vjp(np.zeros(16), {"siblings": np.full(len(packed.parts.tables["siblings"]), np.inf)})
+    with pytest.raises(ArgumentError, match="there are no grandparents"):
+        packed.vjp(np.zeros(16), {"grandparents": np.zeros(2)})
+
+
+def test_more_memory_than_there_is(monkeypatch):
+    monkeypatch.setattr(packed_loopy, "physical_memory", lambda: 10**6)
+    with pytest.raises(TooLargeError, match=r"40 words needs about .* GB for its messages"):
+        LoopyTrees(Parts(np.zeros((41, 41)), grandparents=([], [])))
