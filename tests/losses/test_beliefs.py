@@ -162,6 +162,28 @@ def star(n_words):
     return np.array([0] + [1] * (n_words - 1), dtype=np.int32)
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+@pytest.mark.parametrize("n", [1, 40, 250])
+def test_nothing_overflows_in_belief_propagation(rng, kind, scale, n):
+    """Ten likely heads per word at most, as after pruning; large scores, a cold risk."""
+    arcs = np.full((n + 1, n + 1), -np.inf)
+    for word in range(1, n + 1):
+        near = rng.integers(max(0, word - 9), min(n, word + 9) + 1, size=4)
+        arcs[near, word] = scale * rng.normal(size=4)
+        arcs[word - 1, word] = 0.0
+    arcs[:, 0] = -np.inf
+    np.fill_diagonal(arcs, -np.inf)
+    parts = PackedParts.over(arcs.reshape(-1), np.array([n]), ("siblings", "grandparents"))
+    for table in parts.tables.values():
+        table[:] = scale * rng.normal(size=len(table))
+    gold = Gold(Layout(np.array([n])), np.arange(n, dtype=np.int32))
+    model = loopy_inference(kind.trees, "single", 3, 0.0, "pairs")(parts)
+    for loss in (l2_distance, risk_at(1e-4)):
+        answer = loss_of_parts(model, gold, loss, kind.trees, "single")
+        assert np.isfinite(answer.values).all()
+        assert np.isfinite(numbers_of(answer.d_scores)).all()
+
+
 class PartCase:
     """Random scores of arcs and parts, some arcs pruned, and gold trees."""
 
