@@ -268,6 +268,11 @@ void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const st
       const std::int32_t g = h == 0 ? -1 : of_words[h - 1];
       add.add(h, index.kinds().grand() ? index.link(g, h) : -1, chosen.data());
     }
+    if (out.siblings != nullptr) {  // which no walk has: they are of modifiers far apart
+      std::vector<Index> numbers;
+      kept_parts_of_tree(index, PartKind::siblings, of_words, numbers);
+      for (const Index number : numbers) out.siblings[number] += amount;
+    }
     values[i] = score_of_tree(index, scores.of(place), of_words);
   });
 }

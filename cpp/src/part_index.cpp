@@ -281,8 +281,13 @@ void list_parts(const PartIndex& parts, PartKind kind, std::int64_t* columns) {
 bool parts_of_tree(const PartIndex& parts, PartKind kind, const std::int32_t* heads,
                    std::vector<Index>& numbers) {
   if (!all_kept(parts, heads)) return false;
-  visit_tree(parts, kind, heads, [&](Index number) { numbers.push_back(number); });
+  kept_parts_of_tree(parts, kind, heads, numbers);
   return true;
+}
+
+void kept_parts_of_tree(const PartIndex& parts, PartKind kind, const std::int32_t* heads,
+                        std::vector<Index>& numbers) {
+  visit_tree(parts, kind, heads, [&](Index number) { numbers.push_back(number); });
 }
 
 double score_of_tree(const PartIndex& parts, const PartScores& scores, const std::int32_t* heads) {

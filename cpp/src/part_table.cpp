@@ -1,6 +1,7 @@
 #include "arbora/scoring/part_table.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "arbora/base/parallel.hpp"
 
@@ -30,6 +31,24 @@ class PartWalk {
       for (const int side : {0, 1}) {
         pairs(h, side, parts_.consecutive_at(h, side),
               [&](Index number, Index b, Index m) { sibling(number, h, side, b, m); });
+      }
+    }
+  }
+
+  void siblings() const {
+    for (Index h = 0; h <= s_.n_words; ++h) {
+      const auto left = parts_.modifiers(h, 0), right = parts_.modifiers(h, 1);  // outwards
+      std::vector<std::int32_t> modifiers(left.rbegin(), left.rend());
+      modifiers.insert(modifiers.end(), right.begin(), right.end());
+      Index number = parts_.siblings_at(h);
+      for (std::size_t j = 1; j < modifiers.size(); ++j) {
+        for (std::size_t i = 0; i < j; ++i, ++number) {
+          if (!wanted_(number)) continue;
+          const bool to_the_left = modifiers[j] < h;
+          const Index near = modifiers[to_the_left ? j : i], far = modifiers[to_the_left ? i : j];
+          visit_(number, slots(features::pair_variants(h, near, far)),
+                 [&](auto& sink) { features::sibling_templates(set_, s_, h, near, far, sink); });
+        }
       }
     }
   }
@@ -150,6 +169,7 @@ void score_sentence(const ArcTable& table, const Weight* weights, double scale,
     for (Index i = 0; i < count; ++i) values[i] *= scale;
   };
   fill(scores.consecutive, parts.consecutive(), [](const auto& walk) { walk.consecutive(); });
+  fill(scores.siblings, parts.siblings(), [](const auto& walk) { walk.siblings(); });
   fill(scores.grandparents, parts.grandparents(), [](const auto& walk) { walk.grandparents(); });
   fill(scores.grandsiblings, parts.grandsiblings(), [](const auto& walk) { walk.grandsiblings(); });
 }
@@ -167,6 +187,7 @@ void expand_sentence(const ArcTable& table, const HashedSentence& s, const PartI
     walk(PartWalk(table.features, s, parts, changed, visit));
   };
   add(d_scores.consecutive, [](const auto& walk) { walk.consecutive(); });
+  add(d_scores.siblings, [](const auto& walk) { walk.siblings(); });
   add(d_scores.grandparents, [](const auto& walk) { walk.grandparents(); });
   add(d_scores.grandsiblings, [](const auto& walk) { walk.grandsiblings(); });
 }
@@ -177,8 +198,8 @@ void run(const Selection& selection, const PartBatch& parts, const Job& job) {
   std::vector<double> costs;
   for (Index i = 0; i < parts.size(); ++i) {
     const PartIndex& own = parts[i];
-    const Index count =
-        4 * own.n_arcs() + own.consecutive() + own.grandparents() + own.grandsiblings();
+    const Index count = 4 * own.n_arcs() + own.consecutive() + own.siblings() +
+                        own.grandparents() + own.grandsiblings();
     costs.push_back(kWorkPerPart * static_cast<double>(count));
   }
   for_each_by_cost(costs, selection.threads, [&](Index i, Workspace& workspace) {

@@ -12,13 +12,14 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-def test_commands_of_the_guide(run, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "count"), [("parsing", 9), ("approximation_aware", 2)])
+def test_commands_of_the_guide(run, tmp_path, monkeypatch, name, count):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    page = (ROOT / "docs" / "parsing.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     lines = [line for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
              for line in block.splitlines()]  # fmt: skip
-    assert len(lines) > 8
+    assert len(lines) >= count
     for line in lines:
         program, *arguments = shlex.split(line)
         assert program == "arbora"

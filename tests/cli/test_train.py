@@ -40,7 +40,10 @@ def test_every_setting_is_an_option():
                 assert str(choice) in option.help
 
 
-@pytest.mark.parametrize("name", ["perceptron", "mira", "maxmargin", *get_args(Optimizer)])
+@pytest.mark.parametrize(
+    "name",
+    ["perceptron", "mira", "maxmargin", "l2", "risk", "l2+risk", *get_args(Optimizer)],
+)
 def test_help_tells_the_defaults(name):
     """As in "By default 15 (lbfgs, cg: 10; maxmargin, eg: 30)."."""
     own = ParserSettings(**{"optimizer" if name in get_args(Optimizer) else "learner": name})
@@ -53,7 +56,7 @@ def test_help_tells_the_defaults(name):
             assert isinstance(value, bool | str) or "default" in option.help
             continue
         said = found[1]
-        for names, other in re.findall(r"([a-z][a-z, ]*): ([\w.]+)", found[2] or ""):
+        for names, other in re.findall(r"([a-z][a-z0-9+, ]*): ([\w.]+)", found[2] or ""):
             said = other if name in names.split(", ") else said
         if value is not None:  # which it is where the learner has no such option
             assert said == (value if isinstance(value, str) else f"{value:g}"), option.name
@@ -136,6 +139,48 @@ def test_options_reach_the_parser(run):
     assert settings.root == "multi"
 
 
+def test_learning_through_belief_propagation(run, folder):
+    arguments = [
+        "train", TRAIN, "--dev", DEV, "--model", "m.arbora", *SMALL, "--learner", "l2+risk",
+        "--order", "grandsibling", "--inference", "bp", "--bp-iterations", "2", "--damping", "0.1",
+        "--factors", "automata", "--first-temperature", "0.2", "--last-temperature", "0.01",
+        "--rate", "auto", "--trees", "projective", "--projectivise", "--labels", "none",
+    ]  # fmt: skip
+    done = run(*arguments)
+    assert done.exit_code == 0, done.stderr
+    assert "l2+risk by adagrad" in done.stdout
+    assert "2 iterations of belief propagation" in done.stdout
+    settings = arbora.load("m.arbora").settings
+    assert (settings.learner, settings.inference, settings.training_inference) == (
+        "l2+risk", "bp", "bp"
+    )  # fmt: skip
+    assert (settings.bp_iterations, settings.damping, settings.factors) == (2, 0.1, "automata")
+    assert (settings.first_temperature, settings.last_temperature) == (0.2, 0.01)
+    assert settings.rate == "auto"
+    assert settings.projectivise is True
+    done = run("parse", "--model", "m.arbora", DEV, "--probabilities", "--output", "out.conllu")
+    assert done.exit_code == 0, done.stderr
+    assert "the probabilities are beliefs" in done.stderr
+    assert "ArcProb=" in (folder / "out.conllu").read_text(encoding="utf-8")
+    done = run("parse", "--model", "m.arbora", DEV, "--certificates", "--output", "out.conllu")
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr, "there are no certificates")
+    done = run("train", TRAIN, "--from", "m.arbora", "--model", "n.arbora", "--learner", "l2",
+               "--passes", "1", "--quiet")  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    assert arbora.load("n.arbora").settings.bp_iterations == 2
+
+
+def test_rates_are_numbers_or_found(run):
+    done = run("train", TRAIN, "--model", "m.arbora", "--rate", "fast")
+    assert done.exit_code == 2
+    assert_one_sentence(done.stderr, "rate is a number or auto, not 'fast'.")
+    done = run("tune", TRAIN, "--dev", DEV, "--grid", "rate=0.1,auto", *SMALL, "--json")
+    assert done.exit_code == 0, done.stderr
+    tried = [trial["options"]["rate"] for trial in json.loads(done.stdout)["trials"]]
+    assert sorted(map(str, tried)) == ["0.1", "auto"]
+
+
 def test_plot(run, folder):
     pytest.importorskip("matplotlib")
     arguments = ["train", TRAIN, "--dev", DEV, "--model", "m.arbora", *SMALL, "--quiet"]
@@ -209,7 +254,10 @@ def test_bad_training_data_can_be_skipped(run, folder):
     "arguments",
     [["--passes", "0"], ["--bits", "99"], ["--l2", "-1"], ["--rate", "nan"],
      ["--learner", "perceptron", "--optimizer", "sgd"], ["--decode", "max-z"],
-     ["--word-clusters", "nowhere.txt"], ["--from", "nowhere.arbora"], ["--resume"]],
+     ["--word-clusters", "nowhere.txt"], ["--from", "nowhere.arbora"], ["--resume"],
+     ["--order", "sibling", "--inference", "bp", "--bp-iterations", "0"],
+     ["--learner", "risk", "--last-temperature", "0"], ["--damping", "0.5"],
+     ["--learner", "l2", "--order", "sibling", "--inference", "dual"]],
     ids=" ".join,
 )  # fmt: skip
 def test_options_that_make_no_sense(run, arguments):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from arbora import DataError, FileError, Sentence
-from arbora.data.whole import read_whole
+from arbora.data.conllu import sentences_of
+from arbora.data.whole import block_from_bytes, read_whole
 from arbora.errors import ArgumentError
 from arbora.features import FeatureSettings, WordClusters, read_clusters
 from arbora.scoring import ArcScorer
@@ -60,6 +61,20 @@ def test_columns_that_training_left_empty_are_not_read(empty, templates):
 def test_a_second_column_of_the_same_tags_is_not_used():
     assert not settings_for(full(xpos=COLUMNS["upos"])).xpos
     assert settings_for(full()).xpos
+
+
+def test_both_grains_of_tags_of_conllx_are_used():
+    """CPOSTAG and POSTAG, as UPOS and XPOS (Gormley et al. 2015 have features of both)."""
+    rows = zip(FORMS, COLUMNS["upos"], COLUMNS["xpos"], strict=True)
+    lines = [f"{i}\t{form}\t_\t{c}\t{p}\t_\t0\tx\t_\t_" for i, (form, c, p) in enumerate(rows, 1)]
+    text = "\n".join(lines) + "\n\n"
+    (plain,) = sentences_of(block_from_bytes(text.encode(), "conllx"))
+    settings = settings_for(plain)
+    assert settings.upos
+    assert settings.xpos
+    for old, new in (("\tDET\t", "\tPRON\t"), ("\tART\t", "\tPDS\t")):
+        (changed,) = sentences_of(block_from_bytes(text.replace(old, new).encode(), "conllx"))
+        assert scores(changed, settings) != scores(plain, settings)
 
 
 def test_heads_labels_and_the_rest_never_matter():

@@ -65,7 +65,7 @@ def test_best_walks_are_best(kinds, seed):
     assert total == pytest.approx(values.sum(), abs=1e-9)
 
 
-@pytest.mark.parametrize("kinds", MODELS, ids=lambda kinds: "+".join(kinds))
+@pytest.mark.parametrize("kinds", [*MODELS, ("siblings", "grandparents")], ids="+".join)
 def test_parts_of_given_trees(kinds):
     rng = np.random.default_rng(1)
     some = [random_parts(rng, 4, kinds) for _ in range(3)]

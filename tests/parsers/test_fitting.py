@@ -36,6 +36,12 @@ LEARNERS = {
     },
     "grandsiblings by likelihood": {"order": "grandsibling", "learner": "loglinear"},
     "exact grandparents": {"order": "grandparent", "trees": "projective", "inference": "exact"},
+    "l2": {"learner": "l2", "optimizer": "sgd"},
+    "risk": {"learner": "risk", "trees": "projective"},
+    "l2 with joint labels at any rate": {"learner": "l2", "labels": "joint", "rate": "auto"},
+    "exact siblings by l2": {
+        "order": "sibling", "trees": "projective", "inference": "exact", "learner": "l2",
+    },
 }  # fmt: skip
 
 
@@ -96,6 +102,46 @@ def test_resuming(name, tmp_path):
     assert resumed.history.best == whole.history.best
     resumed.save(model)  # until then the checkpoint is all there is
     assert not checkpoint.exists()
+
+
+@pytest.mark.parametrize("stop_after", [1, 3, 5])  # in the first phase, at its end, in the second
+@pytest.mark.parametrize("dev", [None, ()], ids=["dev", "refitted"])
+def test_resuming_in_phases(stop_after, dev, tmp_path):
+    options = {"learner": "l2+risk", "passes": 3, "patience": 10, "dev": dev, "rate": "auto"}
+    whole = fit(**options)
+    assert [phase.before for phase in whole.history.phases] == [0, 3]
+    assert len(whole.history.passes) == 6
+    with pytest.raises(Stop):
+        fit(**options, checkpoint=tmp_path / "m", observer=Watcher(stop_after=stop_after))
+    resumed = fit(**options, checkpoint=tmp_path / "m", resume=True)
+    assert to_bytes(resumed.model) == to_bytes(whole.model)
+    assert resumed.history.phases == whole.history.phases
+
+
+def test_a_phase_begins_with_the_best_of_the_one_before():
+    history = fit(learner="l2+risk", passes=3, patience=1).history
+    second = history.phases[1]
+    scores = [record.las for record in history.passes]
+    assert second.start == int(np.argmax(scores[: second.before])) + 1
+    assert history.best == int(np.argmax(scores)) + 1  # of equals the first
+    temperatures = [record.figures.get("temperature") for record in history.passes]
+    assert temperatures[: second.before] == [None] * second.before
+    assert (np.diff([0.1, *temperatures[second.before :]]) < 0).all()
+
+
+def test_the_temperature_ends_where_it_should():
+    options = {"learner": "risk", "passes": 2, "first_temperature": 0.5, "last_temperature": 0.25}
+    figures = [record.figures["temperature"] for record in fit(**options).history.passes]
+    assert 0.25 < figures[0] < 0.5
+    assert figures[1] == 0.25
+
+
+def test_other_passes_are_another_annealing(tmp_path):
+    options = {"learner": "risk", "passes": 3, "checkpoint": tmp_path / "m"}
+    with pytest.raises(Stop):
+        fit(**options, observer=Watcher(stop_after=1))
+    with pytest.raises(ModelError, match="other data or settings"):
+        fit(**(options | {"passes": 4}), resume=True)
 
 
 def test_resuming_without_dev(tmp_path):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import pytest
 
 from arbora import ArgumentError, ModelError, Parser, Sentence
 from arbora.parsers import ParseOptions, ParserSettings
+from arbora.parsers.settings import Learner
 
 BAD = [
     ("learner", "svm"), ("optimizer", "adam"), ("trees", "planar"),
@@ -22,6 +24,9 @@ BAD = [
     ("seed", 2**63), ("seed", 0.5), ("seed", None), ("inference", "sampling"),
     ("training_inference", "z"), ("solver", "simplex"), ("max_iterations", 0),
     ("max_iterations", None), ("prune_threshold", 1.5), ("prune_heads", 0), ("held_out", 1.0),
+    ("bp_iterations", 0), ("bp_iterations", 2.0), ("damping", 1.0), ("damping", -0.1),
+    ("damping", math.nan), ("factors", "triples"), ("first_temperature", 0.0),
+    ("last_temperature", -1.0), ("last_temperature", math.nan), ("projectivise", "no"),
 ]  # fmt: skip
 
 NONSENSE = [
@@ -48,6 +53,32 @@ NONSENSE = [
     ({"order": "sibling", "mira": "k-best"}, "1-best MIRA only"),
     ({"order": "grandsibling", "clusters": 4}, "clusters"),
     ({"order": "grandparent", "decode": "mbr"}, "needs sums over trees"),
+    ({"learner": "l2", "optimizer": "lbfgs"}, "by adagrad or sgd, not by lbfgs"),
+    ({"learner": "risk", "clusters": 2}, "use loglinear"),
+    ({"learner": "l2", "inference": "bp"}, "choice of higher orders"),
+    ({"learner": "l2", "order": "sibling", "inference": "dual"}, "does not look at"),
+    (
+        {"learner": "risk", "order": "sibling", "training_inference": "automata"},
+        "training_inference is 'exact' or 'bp'",
+    ),
+    ({"learner": "l2", "order": "sibling", "inference": "exact"}, "projective trees only"),
+    ({"learner": "mira", "order": "sibling", "inference": "bp"}, "compares best trees"),
+    ({"learner": "mira", "order": "sibling", "training_inference": "bp"}, "compares best trees"),
+    ({"bp_iterations": 3}, "belongs to belief propagation"),
+    ({"order": "sibling", "damping": 0.1}, "belongs to belief propagation"),
+    ({"order": "sibling", "factors": "automata"}, "belongs to belief propagation"),
+    (
+        {"order": "sibling", "training_inference": "bp", "factors": "pairs"},
+        "only belief propagation looks at",
+    ),
+    ({"order": "sibling", "inference": "bp", "decode": "map"}, "decode is mbr, not map"),
+    ({"first_temperature": 0.2}, "belongs to the learners risk"),
+    ({"learner": "l2", "last_temperature": 0.01}, "belongs to the learners risk"),
+    ({"learner": "risk", "last_temperature": 0.2}, "the temperature falls"),
+    ({"learner": "risk", "first_temperature": 0.00001}, "the temperature falls"),
+    ({"projectivise": True}, "belongs to trees='projective'"),
+    ({"trees": "projective", "projectivise": False}, "gold trees of the class"),
+    ({"learner": "mira", "rate": "auto"}, "this learner has none"),
 ]
 
 
@@ -71,7 +102,7 @@ def test_unknown_options():
             Parser(threads=threads)
 
 
-@pytest.mark.parametrize("learner", ["perceptron", "mira", "loglinear", "maxmargin"])
+@pytest.mark.parametrize("learner", get_args(Learner))
 @pytest.mark.parametrize("optimizer", ["adagrad", "sgd", "lbfgs", "cg", "eg"])
 def test_resolving_fills_in_what_was_not_said(learner, optimizer):
     try:
@@ -91,6 +122,43 @@ def test_resolving_fills_in_what_was_not_said(learner, optimizer):
     ).resolved()  # fmt: skip
     assert {name: getattr(said, name) for name in own} == own
     assert (said.passes, said.decode, said.decode_trees) == (3, "greedy", "projective")
+
+
+HIGHER = {"order": "grandsibling"}
+
+
+@pytest.mark.parametrize(
+    ("options", "resolved"),
+    [
+        ({}, ("mira", "dual", "automata", None)),
+        ({"inference": "bp"}, ("loglinear", "bp", "bp", "pairs")),
+        ({"training_inference": "bp"}, ("loglinear", "dual", "bp", "automata")),
+        ({"learner": "l2"}, ("l2", "bp", "bp", "pairs")),
+        ({"learner": "l2+risk", "factors": "automata"}, ("l2+risk", "bp", "bp", "automata")),
+        (
+            {"inference": "exact", "trees": "projective", "training_inference": "bp"},
+            ("loglinear", "exact", "bp", "automata"),
+        ),
+        (
+            {"learner": "risk", "training_inference": "exact", "trees": "projective"},
+            ("risk", "exact", "exact", None),
+        ),
+    ],
+)
+def test_what_is_learnt_with_what(options, resolved):
+    settings = ParserSettings(**HIGHER, **options).resolved()
+    found = (settings.learner, settings.inference, settings.training_inference, settings.factors)
+    assert found == resolved
+    assert settings.resolved() == settings
+    assert settings.bp_iterations == (4 if "bp" in found else None)
+
+
+def test_gold_trees_of_learners_of_beliefs_stay_as_they_are():
+    for learner, projectivise in (("loglinear", True), ("l2", False), ("l2+risk", False)):
+        settings = ParserSettings(learner=learner, trees="projective").resolved()
+        assert settings.projectivise is projectivise
+        assert ParserSettings(learner=learner).resolved().projectivise is None
+    assert ParserSettings(learner="l2", trees="projective", projectivise=True).resolved()
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from arbora._core import learning
-from arbora.parsers.settings import PARTS_OF_ORDER
+from arbora.parsers.settings import PAIRS_OF_ORDER, PARTS_OF_ORDER
 from arbora.scoring import ArcScorer, Gradient, PartScorer
 from tests.toys import encode, everything, toy_sentences
 
-ORDERS = ["sibling", "grandparent", "grandsibling"]
+ORDERS = {order: PARTS_OF_ORDER[order] for order in ("sibling", "grandparent", "grandsibling")}
+ORDERS["pairs"] = PAIRS_OF_ORDER["grandsibling"]
 BITS = 12
 
 
@@ -59,7 +60,7 @@ def dense(scorer, encoded, sentences, d):
 @pytest.mark.parametrize("templates", ["rich", "mcdonald2005"])
 def test_expanding_is_the_adjoint_of_scoring(rng, sentences, order, templates):
     settings, encoded = encode(sentences, templates)
-    scorer = PartScorer(settings, BITS, PARTS_OF_ORDER[order])
+    scorer = PartScorer(settings, BITS, ORDERS[order])
     weights, kept = rng.normal(size=scorer.size), random_mask(rng, encoded)
     parts = scorer.scores(weights, encoded, everything(encoded), kept)
     d = random_like(rng, parts)
@@ -70,7 +71,7 @@ def test_expanding_is_the_adjoint_of_scoring(rng, sentences, order, templates):
 @pytest.mark.parametrize("order", ORDERS)
 def test_norms_are_those_of_each_sentence(rng, sentences, order):
     settings, encoded = encode(sentences)
-    scorer = PartScorer(settings, BITS, PARTS_OF_ORDER[order])
+    scorer = PartScorer(settings, BITS, ORDERS[order])
     kept = random_mask(rng, encoded)
     parts = scorer.scores(np.zeros(scorer.size), encoded, everything(encoded), kept)
     d = random_like(rng, parts)
@@ -105,3 +106,27 @@ def test_scores_do_not_depend_on_threads_and_scale(rng, sentences):
     for one, two, half in zip(*(answer.arrays() for answer in answers), strict=True):
         assert np.array_equal(one, two)
         np.testing.assert_allclose(half, 0.5 * one)
+
+
+def test_any_two_siblings_of_a_side_score_as_if_nothing_were_between_them(rng, sentences):
+    settings, encoded = encode(sentences)
+    weights, kept = rng.normal(size=1 << BITS), random_mask(rng, encoded)
+    both = PartScorer(settings, BITS, ("consecutive_siblings", "siblings")).scores(
+        weights, encoded, everything(encoded), kept
+    )
+    compared = across = 0
+    for i in range(len(encoded)):
+        listed = both.columns("consecutive_siblings", i).tolist()
+        found = both.piece("consecutive_siblings", i)
+        consecutive = {tuple(row): score for row, score in zip(listed, found, strict=True)}
+        pairs = zip(both.columns("siblings", i).tolist(), both.piece("siblings", i), strict=True)
+        for (head, one, other), score in pairs:
+            if (one < head) != (other < head):
+                across += 1
+                assert score != 0.0
+                continue
+            near, far = (one, other) if one > head else (other, one)
+            assert score == consecutive[head, int(one > head), near, far]
+            compared += 1
+    assert compared > 50
+    assert across > 50

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arbora.inference.automata import tree_parts, walk_sums
+from arbora.inference.automata import tree_parts
+from arbora.inference.part_inference import exact_inference
 from arbora.parsers.settings import PARTS_OF_ORDER
 from arbora.scoring import PartScorer
 from arbora.training.parts import (
@@ -15,9 +16,9 @@ from arbora.training.parts import (
     PartTrainer,
     dual_rival,
     exact_rival,
-    exact_sums,
-    part_likelihood,
     part_perceptron,
+    sum_likelihood,
+    walk_likelihood,
     walk_rival,
 )
 from arbora.training.rules import Additive
@@ -48,10 +49,16 @@ def everything(problem):
     return problem.treebank.batch(np.arange(len(problem.treebank)))
 
 
-@pytest.mark.parametrize("sums", [walk_sums, exact_sums("single")], ids=["walks", "trees"])
+LIKELIHOODS = {
+    "walks": walk_likelihood(0.0),
+    "trees": sum_likelihood(exact_inference("single"), 0.0),
+}
+
+
+@pytest.mark.parametrize("sums", LIKELIHOODS)
 def test_the_gradient_of_the_likelihood(problem, weights, sums):
     """By all arcs and by some parts."""
-    objective, batch = part_likelihood(sums, 0.0), everything(problem)
+    objective, batch = LIKELIHOODS[sums], everything(problem)
     parts = problem.scores(weights, batch)
     gradient = objective(batch, parts).d_scores
 
@@ -74,10 +81,10 @@ def test_the_gradient_of_the_likelihood(problem, weights, sums):
             assert gradient.tables[kind][i] == pytest.approx(slope, abs=1e-7)
 
 
-@pytest.mark.parametrize("sums", [walk_sums, exact_sums("single")], ids=["walks", "trees"])
+@pytest.mark.parametrize("sums", LIKELIHOODS)
 def test_a_likelihood_is_no_more_than_one(problem, weights, sums):
     batch = everything(problem)
-    assert (part_likelihood(sums, 0.0)(batch, problem.scores(weights, batch)).values >= 0.0).all()
+    assert (LIKELIHOODS[sums](batch, problem.scores(weights, batch)).values >= 0.0).all()
 
 
 RIVALS = {

@@ -124,7 +124,12 @@ def load_model(path: str | None, threads: int | None) -> Parser:
 
 def _tell_where_from(parser: Parser) -> None:
     model = parser.model
-    if model.settings.learner == "loglinear":
+    if model.settings.inference == "bp":
+        typer.echo(
+            "arbora: the probabilities are beliefs, which approximate those of the model.", err=True
+        )
+        return
+    if model.settings.learner in ("loglinear", "l2", "risk", "l2+risk"):
         return
     if model.settings.inference == "dual":
         typer.echo(

@@ -11,7 +11,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-__all__ = ["OPTIONS", "take_settings"]
+from arbora.errors import ArgumentError
+
+__all__ = ["OPTIONS", "number_or_auto", "take_settings"]
 
 LEARNING = "What is learnt, and how"
 TREES = "Trees and decoding"
@@ -32,16 +34,22 @@ TreeName = Literal["nonprojective", "projective"]
 
 OPTIONS = [
     Option(
-        "learner", Literal["perceptron", "mira", "loglinear", "maxmargin"], LEARNING,
-        "perceptron, mira, loglinear (the default) or maxmargin.", "NAME",
+        "learner",
+        Literal["perceptron", "mira", "loglinear", "maxmargin", "l2", "risk", "l2+risk"], LEARNING,
+        "perceptron, mira, loglinear (the default) or maxmargin; l2, risk and l2+risk learn "
+        "through the inference that will be used.",
+        "NAME",
     ),
     Option(
         "optimizer", Literal["adagrad", "sgd", "lbfgs", "cg", "eg"], LEARNING,
-        "Of the loglinear learner: adagrad (the default), sgd, lbfgs, cg or eg.", "NAME",
+        "Of the loglinear learner: adagrad (the default), sgd, lbfgs, cg or eg; of l2, risk and "
+        "l2+risk: adagrad or sgd.",
+        "NAME",
     ),
     Option(
         "passes", int, LEARNING,
-        "At most so many passes over the data. By default 15 (lbfgs, cg: 10; maxmargin, eg: 30).",
+        "At most so many passes over the data, in each phase of l2+risk. By default 15 (lbfgs, cg: "
+        "10; maxmargin, eg: 30; l2, risk, l2+risk: 5).",
     ),
     Option(
         "patience", int, LEARNING,
@@ -54,12 +62,28 @@ OPTIONS = [
         "learner. By default 16.",
     ),
     Option(
-        "rate", float, LEARNING, "Step size of adagrad and sgd. By default 0.05 (sgd: 0.02).",
+        "rate", str, LEARNING,
+        "Step size of adagrad and sgd: a number, or auto, which looks for one on a tenth of the "
+        "sentences. By default 0.05 (sgd: 0.02; l2, risk, l2+risk: 0.025).",
+        "X|auto",
     ),
     Option(
         "l2", float, LEARNING,
         "Strength of regularisation, but for perceptron and mira: l2 / 2 times the squared "
         "weights. By default 10 (sgd, lbfgs, cg: 1).",
+    ),
+    Option(
+        "first_temperature", float, LEARNING,
+        "Of risk and l2+risk: where the temperature begins. By default 0.1.",
+    ),
+    Option(
+        "last_temperature", float, LEARNING,
+        "And where it ends, falling with every step. By default 0.0001.",
+    ),
+    Option(
+        "projectivise", bool, LEARNING,
+        "Learn projective trees from projective gold, as all do but l2, risk and l2+risk by "
+        "default.",
     ),
     Option(
         "mira", Literal["1-best", "k-best", "factored", "mbr"], LEARNING,
@@ -107,13 +131,15 @@ OPTIONS = [
         "ORDER",
     ),
     Option(
-        "inference", Literal["exact", "dual"], TREES,
-        "Of higher orders: dual (decomposition, the default) or exact (projective trees).", "NAME",
+        "inference", Literal["exact", "dual", "bp"], TREES,
+        "Of higher orders: dual (decomposition, the default), exact (projective trees) or bp "
+        "(belief propagation, the default with l2, risk and l2+risk).",
+        "NAME",
     ),
     Option(
-        "training_inference", Literal["automata", "dual", "exact"], LEARNING,
-        "Where higher orders look for rivals: automata (the default with dual), dual, or exact "
-        "(the default with exact).",
+        "training_inference", Literal["automata", "dual", "exact", "bp"], LEARNING,
+        "Where higher orders look for rivals, or what they sum over: automata (the default with "
+        "dual), dual, exact (the default with exact) or bp (the default with bp).",
         "NAME",
     ),
     Option("max_iterations", int, TREES, "Of dual decomposition, per sentence. By default 5000."),
@@ -121,6 +147,17 @@ OPTIONS = [
         "solver", Literal["subgradient", "ad3", "branch"], TREES,
         "Of dual decomposition: subgradient, ad3, or branch (the default), which divides the trees "
         "of sentences that do not converge soon.",
+        "NAME",
+    ),
+    Option("bp_iterations", int, TREES, "Of belief propagation. By default 4."),
+    Option(
+        "damping", float, TREES,
+        "Of belief propagation: how much of a message is the one before. By default 0.",
+    ),
+    Option(
+        "factors", Literal["pairs", "automata"], TREES,
+        "Of belief propagation: pairs of arcs (the default with bp), or automata, the parts of "
+        "dual and exact.",
         "NAME",
     ),
     Option(
@@ -156,6 +193,7 @@ def take_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     def with_options(**arguments: Any) -> None:
         given = {option.name: arguments.pop(option.name) for option in OPTIONS}
+        given["rate"] = number_or_auto("rate", given["rate"])
         settings = {name: value for name, value in given.items() if value is not None}
         command(settings=settings, **arguments)
 
@@ -169,6 +207,16 @@ def take_settings(command: Callable[..., None]) -> Callable[..., None]:
         [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
     )
     return with_options
+
+
+def number_or_auto(name: str, text: str | None) -> float | str | None:
+    """What an option of both kinds means."""
+    if text is None or text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentError(f"{name} is a number or auto, not {text!r}.") from None
 
 
 def _parameter(option: Option) -> inspect.Parameter:

@@ -39,7 +39,8 @@ INHERITED = (
     "features", "labels", "clusters", "cluster_of", "bits", "label_bits",
     "learner", "optimizer", "trees", "mira", "largest_step", "k", "average", "arc_filter",
     "decode", "decode_trees", "order", "inference", "training_inference", "max_iterations",
-    "solver", "prune_threshold", "prune_heads",
+    "solver", "prune_threshold", "prune_heads", "bp_iterations", "damping", "factors",
+    "first_temperature", "last_temperature", "projectivise",
 )  # fmt: skip
 
 
@@ -143,8 +144,10 @@ def _going_on(start: Parser, given: dict[str, Any]) -> dict[str, Any]:
     """The settings of a model that is trained further: its own, but for what is asked for."""
     own = start.model.settings.to_dict()
     kept = {name: own[name] for name in INHERITED}
-    if given.get("learner", own["learner"]) != "loglinear":
-        kept["optimizer"] = "adagrad"  # which the others do not have
+    if given.get("learner", own["learner"]) != own["learner"]:
+        for name in ("first_temperature", "last_temperature", "projectivise"):
+            kept[name] = None  # which another learner may not have
+        kept["optimizer"] = "adagrad"
     return kept | given
 
 
@@ -201,11 +204,13 @@ def describe_learner(parser: Parser) -> str:
     """Learner, optimizer and tree class in a few words."""
     settings = parser.model.settings
     learner = str(settings.learner)
-    if learner == "loglinear":
+    if learner in ("loglinear", "l2", "risk", "l2+risk"):
         learner += f" by {settings.optimizer}"
     elif learner == "mira":
         learner += f", {settings.mira}"
     order = "" if settings.order == "first" else f"{settings.order} order, "
+    if settings.training_inference == "bp":
+        order += f"{settings.bp_iterations} iterations of belief propagation, "
     return (
         f"{learner}, {order}{settings.trees} trees, {settings.features} features, "
         f"{settings.labels} labels"

@@ -15,7 +15,7 @@ from arbora.cli.files import (
 )
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.progress import Bar, step_progress
-from arbora.cli.settings import OPTIONS, take_settings
+from arbora.cli.settings import OPTIONS, number_or_auto, take_settings
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
 from arbora.cli.watching import Watcher
 from arbora.errors import ArgumentError
@@ -126,6 +126,8 @@ def _read_grid(items: list[str]) -> dict[str, list[Any]]:
 
 
 def _read_value(name: str, text: str, kind: Any) -> Any:
+    if name == "rate":
+        return number_or_auto(name, text)
     if kind is bool and text.lower() in ("true", "false", "yes", "no"):
         return text.lower() in ("true", "yes")
     if kind not in (int, float, bool):

@@ -53,12 +53,16 @@ class Layout:
 
     def fixed_heads(self, heads: IntArray) -> NDArray[np.bool_]:
         """The cells that given heads leave open: all cells of words whose head is -1."""
-        allowed = np.ones(self.size, dtype=bool)
-        known = np.flatnonzero(heads >= 0)
-        sides = self._side[known]
-        # Every cell of the columns of words with a head: side cells each, `side` apart.
-        column = np.repeat(self._base[known], sides)
-        row = np.arange(len(column)) - np.repeat(np.cumsum(sides) - sides, sides)
-        allowed[column + row * np.repeat(sides, sides)] = False
-        allowed[self._base[known] + heads[known] * sides] = True
+        known = heads >= 0
+        allowed = ~self.columns(known)
+        allowed[self.arcs(heads)[known]] = True
         return allowed
+
+    def columns(self, words: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The cells of all arcs into the chosen words: side cells each, `side` apart."""
+        inside = np.zeros(self.size, dtype=bool)
+        sides = self._side[words]
+        column = np.repeat(self._base[words], sides)
+        row = np.arange(len(column)) - np.repeat(np.cumsum(sides) - sides, sides)
+        inside[column + row * np.repeat(sides, sides)] = True
+        return inside

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from arbora.parts import PackedParts
 from arbora.types import FloatArray
 
-__all__ = ["Loss"]
+__all__ = ["Loss", "PartLoss"]
 
 
 class Loss(NamedTuple):
@@ -14,3 +16,11 @@ class Loss(NamedTuple):
 
     values: FloatArray
     d_scores: FloatArray
+
+
+@dataclass(frozen=True)
+class PartLoss:
+    """The same of scores of arcs and parts."""
+
+    values: FloatArray
+    d_scores: PackedParts

@@ -22,9 +22,9 @@ from arbora.parsers.model import Model
 from arbora.parsers.model_file import to_bytes
 from arbora.parsers.settings import ParserSettings
 from arbora.training.loop import History
-from arbora.training.trainer import Trainer
+from arbora.training.trainer import State, Trainer
 
-__all__ = ["Checkpoint", "fingerprint"]
+__all__ = ["Checkpoint", "Saved", "fingerprint"]
 
 
 def fingerprint(
@@ -33,14 +33,38 @@ def fingerprint(
     start: Model | None,
     word_clusters: WordClusters | None,
 ) -> str:
-    """What a checkpoint belongs to: the data and the settings, but for how long to train."""
-    relevant = {k: v for k, v in settings.to_dict().items() if k not in ("passes", "patience")}
+    """What a checkpoint belongs to: the data and the settings, but for how long to train.
+
+    Where a temperature falls, how fast depends on the number of passes.
+    """
+    free = ("patience",) if settings.first_temperature is not None else ("passes", "patience")
+    relevant = {k: v for k, v in settings.to_dict().items() if k not in free}
     digest = hashlib.sha256(json.dumps(relevant, sort_keys=True).encode())
     for block in blocks:
         digest.update(b"none" if block is None else hashlib.sha256(block.render()).digest())
     digest.update(b"none" if start is None else to_bytes(start))
     digest.update(b"none" if word_clusters is None else repr(word_clusters.rows).encode())
     return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a checkpoint holds."""
+
+    path: Path
+    history: History
+    best: dict[str, NDArray[Any]]
+    states: dict[str, State]
+
+    def restore(self, trainers: dict[str, Trainer]) -> None:
+        """Makes the trainers go on where those were that were saved."""
+        for name, trainer in trainers.items():
+            try:
+                trainer.restore(self.states[name])
+            except (KeyError, ValueError, TypeError, IndexError):
+                raise ModelError(
+                    f"{self.path}: the checkpoint is of another version of Arbora; train anew."
+                ) from None
 
 
 @dataclass(frozen=True)
@@ -65,8 +89,8 @@ class Checkpoint:
         with open_output(self.path) as write:
             write(save_tensors(_without_zeros(tensors), metadata))
 
-    def read(self, trainers: dict[str, Trainer]) -> tuple[History, dict[str, NDArray[Any]]]:
-        """Restores the trainers; the history so far and the best parameters."""
+    def read(self) -> Saved:
+        """The history so far, the best parameters, and the states of the trainers."""
         if not self.path.exists():
             raise ModelError(f"{self.path}: there is no checkpoint to resume; train without it.")
         try:
@@ -81,17 +105,16 @@ class Checkpoint:
             raise ModelError(
                 f"{self.path}: the checkpoint is of other data or settings; train anew without it."
             )
-        for name, trainer in trainers.items():
-            prefix = f"state/{name}/"
-            state = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            try:
-                trainer.restore(state)
-            except (KeyError, ValueError, TypeError):
-                raise ModelError(
-                    f"{self.path}: the checkpoint is of another version of Arbora; train anew."
-                ) from None
-        best = {k.removeprefix("best/"): v for k, v in tensors.items() if k.startswith("best/")}
-        return history, {name: np.array(values) for name, values in best.items()}
+        best: dict[str, NDArray[Any]] = {}
+        states: dict[str, State] = {}
+        for name, values in tensors.items():
+            kind, _, rest = name.partition("/")
+            if kind == "best":
+                best[rest] = np.array(values)
+            else:
+                trainer, _, key = rest.partition("/")
+                states.setdefault(trainer, {})[key] = values
+        return Saved(self.path, history, best, states)
 
     @staticmethod
     def remove_beside(model_path: str | os.PathLike[str]) -> None:

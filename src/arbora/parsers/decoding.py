@@ -185,7 +185,7 @@ class BlockDecoder:
 
         `counts` says how many trees each sentence has, one after the other; by default one.
         """
-        if self._parts is not None and self._parts.exact:
+        if self._parts is not None and self._parts.infer is not None:
             return self._second_order_probabilities(
                 self._parts, encoded, sentences, heads, labels, label_given_arc, counts
             )
@@ -224,16 +224,21 @@ class BlockDecoder:
         label_given_arc: FloatArray | None,
         counts: NDArray[np.int64] | None,
     ) -> Decoded:
-        """Probabilities of an exact model of higher order, at its temperature."""
-        parts = self.exact_parts(encoded, sentences)
+        """Probabilities of a model of higher order that has sums, at its temperature.
+
+        Beliefs are probabilities of arcs; no tree has a log-probability by them.
+        """
+        parts = self.summed_parts(encoded, sentences)
         assert parts is not None
         sums, layout = decoder.sums(parts), Layout(parts.n_words, counts)
-        log_partition = sums.log_partition
-        if counts is not None:
-            log_partition = np.repeat(log_partition, counts)
-        log_probs = decoder.tree_scores(parts, heads, counts) - log_partition
         given_arc = np.ones(len(heads)) if label_given_arc is None else label_given_arc
-        log_probs = log_probs + layout.per_sentence(np.log(np.maximum(given_arc, 1e-300)))
+        log_probs = np.empty(0)
+        if decoder.exact:
+            log_partition = sums.log_partition
+            if counts is not None:
+                log_partition = np.repeat(log_partition, counts)
+            log_probs = decoder.tree_scores(parts, heads, counts) - log_partition
+            log_probs = log_probs + layout.per_sentence(np.log(np.maximum(given_arc, 1e-300)))
         arcs = np.minimum(sums.marginals.arcs[layout.arcs(heads)], 1.0)
         return Decoded(heads, labels, arcs, np.minimum(given_arc, 1.0), log_probs)
 
@@ -250,17 +255,18 @@ class BlockDecoder:
 
         Heads of all trees, and how many each sentence has; `keys` are the sentences' own numbers.
         """
-        parts = self.exact_parts(encoded, sentences)
-        if parts is None or self._parts is None:
+        if self._parts is None or not self._parts.exact:
             return None
+        parts = self.summed_parts(encoded, sentences)
+        assert parts is not None
         if kbest is not None:
             return self._parts.kbest(parts, kbest)
         heads = self._parts.sample(parts, samples, seed, keys)
         return heads, np.full(len(sentences), samples, dtype=np.int64)
 
-    def exact_parts(self, encoded: Encoded, sentences: NDArray[np.int64]) -> PackedParts | None:
-        """Scores of an exact model of higher order, at its temperature; None of other models."""
-        if self._parts is None or not self._parts.exact:
+    def summed_parts(self, encoded: Encoded, sentences: NDArray[np.int64]) -> PackedParts | None:
+        """Scores of a model of higher order that has sums, at its temperature; None of others."""
+        if self._parts is None or self._parts.infer is None:
             return None
         first_order = self.distribution(encoded, sentences)
         return self._parts.parts(encoded, sentences, first_order, self.model.temperature)
@@ -270,7 +276,7 @@ class BlockDecoder:
     ) -> tuple[Callable[[float], FloatArray], float]:
         """How probable every arc is at a temperature, and the spread of the scores."""
         trees = self.distribution(encoded, sentences)
-        if self._parts is not None and self._parts.exact:
+        if self._parts is not None and self._parts.infer is not None:
             decoder, parts = self._parts, self._parts.parts(encoded, sentences, trees)
 
             def of_parts(temperature: float) -> FloatArray:

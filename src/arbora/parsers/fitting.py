@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +14,26 @@ from arbora.data import Block
 from arbora.errors import ArgumentError, DataError
 from arbora.features import FeatureSettings, WordClusters, learn_arc_filter, no_arc_filter
 from arbora.parsers.calibrate import fit_temperature
-from arbora.parsers.checkpoint import Checkpoint, fingerprint
+from arbora.parsers.checkpoint import Checkpoint, Saved, fingerprint
 from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.dev import DevSet
 from arbora.parsers.model import Model, make_arc_scorer
 from arbora.parsers.pruner import kept_arcs, pruning_figures, with_pruner
-from arbora.parsers.settings import ParserSettings
+from arbora.parsers.settings import ParserSettings, parts_of
 from arbora.parsers.trainers import make_label_trainer, make_part_trainer, make_trainer
 from arbora.training.completion import completed, has_gaps
-from arbora.training.loop import DevScores, History, LoopSettings, Observer, run_loop
+from arbora.training.loop import (
+    AfterPass,
+    DevScores,
+    Evaluate,
+    History,
+    LoopSettings,
+    Observer,
+    Parameters,
+    Phase,
+    run_loop,
+)
+from arbora.training.online import SteppingTrainer
 from arbora.training.parts import PartProblem
 from arbora.training.preparation import (
     choose_root,
@@ -29,6 +41,7 @@ from arbora.training.preparation import (
     projectivise,
     single_rooted,
 )
+from arbora.training.rate_search import best_rate
 from arbora.training.trainer import ArcProblem, Trainer
 from arbora.training.treebank import Treebank
 from arbora.types import Root, TreeClass
@@ -71,7 +84,7 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
     model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)
     model = _finish(fit, model, dev_set, history, train)
     if held_out is not None and model.settings.refit:
-        model = _learn_again(fit, model, _treebank(model, train, None), history.best)
+        model = _learn_again(fit, model, _treebank(model, train, None), history.chosen)
     return model, history
 
 
@@ -86,35 +99,64 @@ def _learn(
     treebank: Treebank,
     dev_set: DevSet | None,
     checkpoint: Checkpoint | None,
+    passes: list[int] | None = None,
 ) -> tuple[Model, History]:
-    """Passes over the treebank until dev no longer gains; the model of the best one."""
+    """Passes over the treebank until dev no longer gains; the model of the best one.
+
+    With `passes`, so many of each phase.
+    """
     model, treebank = _fit_to_class(fit, model, treebank)
+    problem: ArcProblem | PartProblem
     if model.settings.order == "first":
-        trainers = _trainers(fit, model, treebank)
+        problem = _arc_problem(fit, model, treebank)
     else:
         model, treebank = with_pruner(model, treebank, fit.start, fit.threads, fit.observer)
-        trainers = _part_trainers(fit, model, treebank)
-    history, best = None, None
-    if fit.resume and checkpoint is not None:
-        history, best = checkpoint.read(trainers)
+        kept = kept_arcs(model, treebank, fit.threads)
+        problem = PartProblem(model.part_scorer(fit.threads), treebank, kept)
+    saved = checkpoint.read() if fit.resume and checkpoint is not None else None
+    history = History() if saved is None else saved.history
+    best: Parameters = {} if saved is None else saved.best
+    trainers: dict[str, Trainer] = {}
+    phases = model.settings.phases()
+    passes = [settings.passes or 1 for settings in phases] if passes is None else passes
+    if fit.observer is not None:
+        fit.observer.begin(len(treebank), sum(passes))
+    for number, (settings, planned) in enumerate(zip(phases, passes, strict=True)):
+        if number < len(history.phases) - 1 or planned == 0:
+            continue  # done before an interruption, or of no use
+        if number == len(history.phases):
+            history.phases.append(Phase(len(history.passes), history.best))
+            saved = None
+        model = _with_weights(model, best)
+        earlier = trainers.get("arcs")
+        trainers = {"arcs": _tree_trainer(fit, model, settings, problem, earlier, saved)}
+        if number == 0:
+            trainers |= _label_trainers(fit, model, treebank)
+        if saved is not None:
+            saved.restore(trainers)
+        limits = LoopSettings(planned, _patience(settings), settings.seed)
+        best, history = run_loop(
+            trainers, len(treebank), _evaluation(fit, model, dev_set), limits, history=history,
+            best=best, observer=fit.observer, after_pass=_saving(checkpoint, trainers),
+        )  # fmt: skip
+    return _with_weights(model, best), history
 
-    def evaluate(parameters: dict[str, NDArray[np.float32]]) -> DevScores | None:
+
+def _evaluation(fit: Fit, model: Model, dev_set: DevSet | None) -> Evaluate:
+    def evaluate(parameters: Parameters) -> DevScores | None:
         if dev_set is None:
             return None
         return dev_set.score(BlockDecoder(_with_weights(model, parameters), fit.threads))
 
-    def after_pass(done: History, parameters: dict[str, NDArray[np.float32]]) -> None:
-        if checkpoint is not None:
-            checkpoint.write(trainers, done, parameters)
+    return evaluate
 
-    limits = LoopSettings(
-        model.settings.passes or 1, _patience(model.settings), model.settings.seed
-    )
-    best, history = run_loop(
-        trainers, len(treebank), evaluate, limits, history=history, best=best,
-        observer=fit.observer, after_pass=after_pass,
-    )  # fmt: skip
-    return _with_weights(model, best), history
+
+def _saving(checkpoint: Checkpoint | None, trainers: dict[str, Trainer]) -> AfterPass:
+    def after_pass(done: History, best: Parameters) -> None:
+        if checkpoint is not None:
+            checkpoint.write(trainers, done, best)
+
+    return after_pass
 
 
 def _patience(settings: ParserSettings) -> int:
@@ -123,33 +165,49 @@ def _patience(settings: ParserSettings) -> int:
     return max(settings.patience, _SLOW_PATIENCE) if slow else settings.patience
 
 
-def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: int) -> Model:
+def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: list[int]) -> Model:
     """The same for as many passes as were best, now with the sentences that were held out."""
     fit = replace(fit, resume=False)
     # What was chosen on the other nine tenths stays, the root class among it.
-    settings = replace(model.settings, passes=passes, root=model.root)
-    again, _ = _learn(fit, replace(model, settings=settings), treebank, None, None)
+    settings = replace(model.settings, root=model.root)
+    again, _ = _learn(fit, replace(model, settings=settings), treebank, None, None, passes)
     return replace(again, settings=model.settings, card=model.card | {"refitted": True})
 
 
-def _trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
+def _arc_problem(fit: Fit, model: Model, treebank: Treebank) -> ArcProblem:
     scorer = make_arc_scorer(
         model.settings, model.features, len(model.labels), model.arc_filter, fit.threads
     )
     problem = ArcProblem(scorer, treebank, model.settings.trees, model.root, model.hidden)
-    problem = _without_gaps(model.settings, problem)
-    arcs: dict[str, Trainer] = {"arcs": make_trainer(model.settings, problem, fit.start)}
-    return arcs | _label_trainers(fit, model, treebank)
+    return _without_gaps(model.settings, problem)
 
 
-def _part_trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
-    problem = PartProblem(
-        model.part_scorer(fit.threads), treebank, kept_arcs(model, treebank, fit.threads)
-    )
-    trainer = make_part_trainer(
-        model.settings, problem, fit.start, model.settings.trees, model.root
-    )
-    return {"arcs": trainer} | _label_trainers(fit, model, treebank)
+def _tree_trainer(
+    fit: Fit,
+    model: Model,
+    settings: ParserSettings,
+    problem: ArcProblem | PartProblem,
+    earlier: Trainer | None,
+    saved: Saved | None,
+) -> Trainer:
+    """The trainer of a phase; after an earlier one it begins with the model's weights."""
+
+    def trainer_at(rate: float | Literal["auto"] | None) -> Trainer:
+        own = replace(settings, rate=rate)
+        if isinstance(problem, PartProblem):
+            trainer: Trainer = make_part_trainer(model, own, problem, fit.start)
+        else:
+            trainer = make_trainer(own, problem, fit.start)
+        if isinstance(trainer, SteppingTrainer) and isinstance(earlier, SteppingTrainer):
+            trainer.rule.go_on(earlier.rule, model.weights)
+        return trainer
+
+    if settings.rate != "auto":
+        return trainer_at(settings.rate)
+    first = 0.05 if settings.optimizer == "adagrad" else 0.02
+    if saved is not None:  # which has the rate that was found
+        return trainer_at(first)
+    return trainer_at(best_rate(trainer_at, len(problem.treebank), first, settings.seed))
 
 
 def _label_trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
@@ -194,6 +252,10 @@ def _check_start(settings: ParserSettings, start: Model) -> None:
                 f"the model that training starts from has {name}={old!r}, which cannot become "
                 f"{new!r}: leave it as it is."
             )
+    if parts_of(start.settings) != parts_of(settings):
+        raise ArgumentError(
+            "the model that training starts from has other factors: leave them as they are."
+        )
     if settings.learner == "maxmargin" or settings.optimizer == "eg":
         raise ArgumentError(
             "exponentiated gradient begins with its duals: it cannot start from a model's weights."
@@ -252,7 +314,8 @@ def _fit_to_class(fit: Fit, model: Model, treebank: Treebank) -> tuple[Model, Tr
     if root == "single":
         treebank = single_rooted(treebank)
     if settings.trees == "projective":
-        treebank, card["projective_oracle_uas"] = projectivise(treebank, root)
+        projective, card["projective_oracle_uas"] = projectivise(treebank, root)
+        treebank = treebank if settings.projectivise is False else projective
     model = replace(model, root=root, arc_filter=_arc_filter(fit, settings, treebank), card=card)
     return model, treebank
 
@@ -274,9 +337,12 @@ def _without_gaps(settings: ParserSettings, problem: ArcProblem) -> ArcProblem:
     return replace(problem, treebank=completed(problem, guide, settings.seed))
 
 
-def _with_weights(model: Model, parameters: dict[str, NDArray[np.float32]]) -> Model:
-    labels = parameters.get("labels", model.label_weights)
-    return replace(model, weights=parameters["arcs"], label_weights=labels)
+def _with_weights(model: Model, parameters: Parameters) -> Model:
+    """The model with the parameters that there are."""
+    return replace(
+        model, weights=parameters.get("arcs", model.weights),
+        label_weights=parameters.get("labels", model.label_weights),
+    )  # fmt: skip
 
 
 def _finish(

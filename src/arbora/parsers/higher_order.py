@@ -12,7 +12,9 @@ from arbora.inference.automata import tree_parts
 from arbora.inference.dual import decode_dual
 from arbora.inference.packed import Packed
 from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
+from arbora.inference.part_inference import Infer
 from arbora.inference.pruning import Pruning, likely_arcs
+from arbora.losses import part_beliefs
 from arbora.parsers.model import Model
 from arbora.parts import PackedParts
 from arbora.types import FloatArray, IntArray, TreeClass
@@ -37,12 +39,17 @@ def prune(model: Model, first_order: Packed) -> Pruning:
 class PartDecoder:
     """A model of higher order ready to decode what its pruner has scored.
 
-    `exact` says that trees are summed over: then there are probabilities of the same order too.
+    `infer` makes sums over trees, exact or approximate, and with them probabilities of the same
+    order; dual decomposition has none. `exact` says that the sums are those of all trees.
     """
 
     def __init__(self, model: Model, threads: int, trees: TreeClass) -> None:
         self.model, self.trees = model, trees
-        self.exact = model.settings.inference == "exact"
+        inference = model.settings.inference
+        self.exact = inference == "exact"
+        self.infer: Infer | None = None
+        if inference in ("exact", "bp"):
+            self.infer = model.part_inference("exact" if inference == "exact" else "bp")
         self._scorer = model.part_scorer(threads)
 
     def parts(
@@ -60,25 +67,24 @@ class PartDecoder:
         self, encoded: Encoded, sentences: NDArray[np.int64], first_order: Packed, decode: str
     ) -> PartAnswers:
         """The best trees, or (mbr) those with most expected correct arcs."""
-        parts = self.parts(encoded, sentences, first_order)
-        if not self.exact:
-            settings, root = self.model.settings, self.model.root
+        parts, root = self.parts(encoded, sentences, first_order), self.model.root
+        if self.infer is None:
+            settings = self.model.settings
             found = decode_dual(parts, self.trees, root, settings.max_iterations, settings.solver)
             return PartAnswers(found.heads, found.certified, found.bounds - found.scores)
-        second_order = PackedSecondOrder(parts, self.model.root)
         if decode == "mbr":
-            marginals = np.where(parts.arcs > -np.inf, second_order.sums().marginals.arcs, -np.inf)
-            trees = Packed(
-                marginals, parts.n_words, None, "projective", self.model.root, parts.threads
-            )
-            heads = np.concatenate([tree.heads for tree in trees.argmax()])
+            beliefs = part_beliefs(self.infer(parts), self.trees, root)
+            heads = np.concatenate([tree.heads for tree in beliefs.argmax()])
         else:
-            heads, _ = second_order.argmax()
-        return PartAnswers(heads, np.ones(len(parts), dtype=np.bool_), np.zeros(len(parts)))
+            heads, _ = PackedSecondOrder(parts, root).argmax()
+        # Of the best trees by approximate beliefs nothing is known.
+        gaps = np.full(len(parts), 0.0 if self.exact else np.inf)
+        return PartAnswers(heads, np.full(len(parts), self.exact), gaps)
 
     def sums(self, parts: PackedParts) -> SecondOrderSums:
-        """log Z and marginals of an exact model."""
-        return PackedSecondOrder(parts, self.model.root).sums()
+        """log Z and marginals, or their approximations."""
+        assert self.infer is not None
+        return self.infer(parts).sums()
 
     def kbest(self, parts: PackedParts, k: int) -> tuple[IntArray, NDArray[np.int64]]:
         """Heads of each sentence's k best trees under an exact model, and how many it has."""

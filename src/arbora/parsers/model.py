@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arbora.features import FeatureSettings, WordClusters
-from arbora.parsers.settings import PARTS_OF_ORDER, ParserSettings
+from arbora.inference.part_inference import Infer, exact_inference, loopy_inference
+from arbora.parsers.settings import ParserSettings, parts_of
 from arbora.scoring import ArcScorer, LabelScorer, PartScorer
 from arbora.types import Root, TreeClass
 
@@ -58,8 +59,17 @@ class Model:
         )
 
     def part_scorer(self, threads: int) -> PartScorer:
-        kinds = PARTS_OF_ORDER[self.settings.order]
-        return PartScorer(self.features, self.settings.bits, kinds, threads)
+        return PartScorer(self.features, self.settings.bits, parts_of(self.settings), threads)
+
+    def part_inference(self, kind: Literal["exact", "bp"]) -> Infer:
+        """How sums over trees of higher order are made, exactly or by belief propagation."""
+        settings = self.settings
+        if kind == "exact":
+            return exact_inference(self.root)
+        return loopy_inference(
+            settings.trees, self.root, settings.bp_iterations or 4, settings.damping or 0.0,
+            settings.factors or "pairs",
+        )  # fmt: skip
 
     @property
     def n_weights(self) -> int:

@@ -15,7 +15,7 @@ from arbora.data.whole import TreebankSource, is_file, read_whole
 from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.evaluation import Scores, evaluate
 from arbora.features import Encoded, WordClusters, read_clusters
-from arbora.inference import ProjectiveTrees, SecondOrderTrees, SpanningTrees
+from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, SpanningTrees
 from arbora.inference.packed import available_threads
 from arbora.parsers.checkpoint import Checkpoint
 from arbora.parsers.decoding import BlockDecoder
@@ -26,6 +26,7 @@ from arbora.parsers.model import Model
 from arbora.parsers.model_file import from_bytes, read_model, to_bytes, write_model
 from arbora.parsers.output import ParsedBlock, ParsedSentence, ParseOptions, parse_block
 from arbora.parsers.settings import ParserSettings
+from arbora.parts import Parts
 from arbora.training.loop import History, Observer
 
 __all__ = ["Parser", "load"]
@@ -168,7 +169,7 @@ class Parser:
         if options.decode == "max-z" and not self.model.hidden:
             raise ArgumentError("decode='max-z' needs a model with hidden clusters.")
         if self.model.pruner is not None:
-            _check_higher_order(options, self.model.settings.inference == "exact")
+            _check_higher_order(options, self.model.settings.inference)
         return BlockDecoder(self.model, self.threads, options.decode, options.trees)
 
     def distribution(
@@ -180,15 +181,35 @@ class Parser:
         of higher order, only exact ones have a distribution of that order; for others it is that
         of the first-order model inside.
         """
-        block = read_whole([sentence])
-        encoded = Encoded(block, self.model.features, self.model.word_clusters)
-        decoder = self.decoder()
-        parts = decoder.exact_parts(encoded, np.array([0]))
-        if parts is not None:
-            return SecondOrderTrees(parts.sentence(0), root=self.model.root)
+        encoded, decoder = self._ready(sentence)
+        if self.model.settings.inference == "exact":
+            return SecondOrderTrees(self._parts_of(sentence), root=self.model.root)
         trees = decoder.distribution(encoded, np.array([0]), self.model.temperature)
         kind = ProjectiveTrees if trees.trees == "projective" else SpanningTrees
         return kind(trees.scores(0), root=self.model.root)
+
+    def beliefs(self, sentence: Sentence) -> LoopyTrees:
+        """What a model that propagates beliefs thinks of the trees of a sentence."""
+        settings = self.model.settings
+        if settings.inference != "bp":
+            raise ArgumentError(
+                "this model has no beliefs, which are of inference='bp': ask for its distribution."
+            )
+        return LoopyTrees(
+            self._parts_of(sentence), settings.trees, self.model.root, settings.bp_iterations or 4,
+            settings.damping or 0.0, factors=settings.factors or "pairs",
+        )  # fmt: skip
+
+    def _ready(self, sentence: Sentence) -> tuple[Encoded, BlockDecoder]:
+        block = read_whole([sentence])
+        return Encoded(block, self.model.features, self.model.word_clusters), self.decoder()
+
+    def _parts_of(self, sentence: Sentence) -> Parts:
+        """Scores of higher order at the model's temperature."""
+        encoded, decoder = self._ready(sentence)
+        parts = decoder.summed_parts(encoded, np.array([0]))
+        assert parts is not None
+        return parts.sentence(0)
 
     def explain(
         self, sentence: Sentence, word: int, head: int | None = None, against: int | None = None
@@ -231,20 +252,27 @@ class Parser:
         return _from_bytes, (to_bytes(self._model), self.threads)
 
 
-def _check_higher_order(options: ParseOptions, exact: bool) -> None:
-    """Refuses what needs sums over trees of higher order."""
+def _check_higher_order(options: ParseOptions, inference: str | None) -> None:
+    """Refuses what needs other sums over trees of higher order than the model has."""
     for name in ("kbest", "samples"):
-        if getattr(options, name) is not None and not exact:
+        if getattr(options, name) is not None and inference != "exact":
             raise ArgumentError(
                 f"{name} needs a first-order model or inference='exact'; this model finds best "
                 "trees only."
             )
-    if options.decode not in (None, "map") and not (exact and options.decode == "mbr"):
+    decoders = {"exact": ("map", "mbr"), "bp": ("mbr",)}.get(inference or "", ("map",))
+    if options.decode not in (None, *decoders):
+        kind = "trees by expected correct arcs (mbr)" if inference == "bp" else "best trees (map)"
         raise ArgumentError(
-            f"decode={options.decode!r} needs a first-order model; this one finds best trees (map)."
+            f"decode={options.decode!r} needs a first-order model; this one finds {kind}."
         )
-    if exact and options.trees == "nonprojective":
+    if inference == "exact" and options.trees == "nonprojective":
         raise ArgumentError("this model sums over projective trees: it finds no others.")
+    if inference == "bp" and options.certificates:
+        raise ArgumentError(
+            "belief propagation proves nothing about its trees, so there are no certificates: "
+            "learn with inference='dual' or 'exact'."
+        )
 
 
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from arbora.parsers.combinations import BELIEF_LEARNERS
 from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.dev import DevSet
 from arbora.parsers.higher_order import prune
@@ -16,6 +17,7 @@ from arbora.parsers.trainers import make_trainer
 from arbora.training.completion import filled, has_gaps
 from arbora.training.loop import Observer
 from arbora.training.parts import KeptArcs
+from arbora.training.preparation import projectivise
 from arbora.training.trainer import ArcProblem
 from arbora.training.treebank import Treebank
 
@@ -33,7 +35,9 @@ def with_pruner(
 ) -> tuple[Model, Treebank]:
     """The model with its pruner, and the treebank with gaps filled as the pruner finds best.
 
-    A model that goes on learning keeps the pruner that it has.
+    A model that goes on learning keeps the pruner that it has. Learners of beliefs leave gaps out
+    of their loss, and have them still. The pruner learns a likelihood, so its gold trees are of its
+    class whatever the others are.
     """
     settings = ParserSettings(
         learner="loglinear", trees=model.settings.trees, root=model.root, labels="none",
@@ -43,12 +47,15 @@ def with_pruner(
     pruner = replace(
         model, settings=settings, labels=(), decode_trees=model.settings.trees, pruner=None, card={}
     )
-    problem = ArcProblem(pruner.arc_scorer(threads), treebank, settings.trees, model.root)
+    gold = treebank
+    if model.settings.projectivise is False:
+        gold, _ = projectivise(treebank, model.root)
+    problem = ArcProblem(pruner.arc_scorer(threads), gold, settings.trees, model.root)
     if start is not None and start.pruner is not None:
         pruner = start.pruner
     else:
         pruner = replace(pruner, weights=_learnt(settings, problem, observer))
-    if has_gaps(problem):
+    if model.settings.learner not in BELIEF_LEARNERS and has_gaps(problem):
         treebank = filled(problem, pruner.weights)
     return replace(model, pruner=pruner), treebank
 

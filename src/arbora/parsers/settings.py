@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from arbora.errors import ArgumentError
 from arbora.features import TemplateSet
+from arbora.inference.part_inference import Factors
+from arbora.parsers.combinations import (
+    BELIEF_LEARNERS,
+    check_combinations,
+    default_inference,
+    uses_propagation,
+)
 from arbora.parts import PartKind
 from arbora.training.mira import MiraVariant
 from arbora.types import TreeClass
 
-__all__ = ["PARTS_OF_ORDER", "Decoder", "ParserSettings", "is_whole"]
+__all__ = ["PARTS_OF_ORDER", "Decoder", "ParserSettings", "is_whole", "parts_of"]
 
-Learner = Literal["perceptron", "mira", "loglinear", "maxmargin"]
+Learner = Literal["perceptron", "mira", "loglinear", "maxmargin", "l2", "risk", "l2+risk"]
 Optimizer = Literal["adagrad", "sgd", "lbfgs", "cg", "eg"]
 Labels = Literal["staged", "joint", "none"]
 Decoder = Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"]
 RootChoice = Literal["auto", "single", "multi"]
 ClusterOf = Literal["edge", "token"]
 Order = Literal["first", "sibling", "grandparent", "grandsibling"]
-Inference = Literal["exact", "dual"]
-TrainingInference = Literal["automata", "dual", "exact"]
+Inference = Literal["exact", "dual", "bp"]
+TrainingInference = Literal["automata", "dual", "exact", "bp"]
 Solver = Literal["subgradient", "ad3", "branch"]
 
 # The parts that each order scores besides arcs.
@@ -32,6 +39,13 @@ PARTS_OF_ORDER: dict[Order, tuple[PartKind, ...]] = {
     "grandparent": ("grandparents",),
     "grandsibling": ("consecutive_siblings", "grandparents", "grandsiblings"),
 }
+# The same where parts are pairs of arcs only (Gormley et al. 2015, section 7.1).
+PAIRS_OF_ORDER: dict[Order, tuple[PartKind, ...]] = {
+    "first": (),
+    "sibling": ("siblings",),
+    "grandparent": ("grandparents",),
+    "grandsibling": ("siblings", "grandparents"),
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +53,8 @@ class ParserSettings:
     """All options of `arbora.Parser` and of `arbora train`, with their defaults.
 
     None means "what suits the order and the learner": see `resolved`. The learner itself is
-    settled at once: loglinear where trees can be summed over, mira elsewhere.
+    settled at once: loglinear where trees can be summed over, mira elsewhere. Options that the
+    others leave without effect are refused.
     """
 
     learner: Learner | None = None
@@ -51,6 +66,9 @@ class ParserSettings:
     training_inference: TrainingInference | None = None
     max_iterations: int = 5000
     solver: Solver = "branch"
+    bp_iterations: int | None = None
+    damping: float | None = None
+    factors: Factors | None = None
     prune_threshold: float = 1e-3
     prune_heads: int = 10
     features: TemplateSet = "rich"
@@ -62,8 +80,11 @@ class ParserSettings:
     passes: int | None = None
     patience: int = 4
     batch_size: int | None = None
-    rate: float | None = None
+    rate: float | Literal["auto"] | None = None
     l2: float | None = None
+    first_temperature: float | None = None
+    last_temperature: float | None = None
+    projectivise: bool | None = None
     mira: MiraVariant = "1-best"
     largest_step: float = 0.001
     k: int = 5
@@ -83,7 +104,7 @@ class ParserSettings:
                 raise ArgumentError(f"{name} is one of {known}, not {value!r}.")
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
-            if value is None and name in _OPTIONAL:
+            if (value is None and name in _OPTIONAL) or (name, value) == ("rate", "auto"):
                 continue
             if name in _REAL:
                 if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
@@ -93,90 +114,10 @@ class ParserSettings:
             if not low <= value <= high:
                 raise ArgumentError(f"{name} is between {low:g} and {high:g}, not {value!r}.")
         if self.learner is None:
-            summed = self.order == "first" or self.inference == "exact"
+            summed = self.order == "first" or self.inference in ("exact", "bp")
+            summed = summed or self.training_inference == "bp"
             object.__setattr__(self, "learner", "loglinear" if summed else "mira")
-        self._check_combinations()
-        if self.order == "first":
-            self._check_first_order()
-        else:
-            self._check_higher_order()
-
-    def _check_combinations(self) -> None:
-        hidden = self.clusters > 1
-        exponentiated = self.learner == "maxmargin" or self.optimizer == "eg"
-        self._check_unused(exponentiated)
-        if self.clusters == 1:
-            raise ArgumentError("clusters is 0 (none) or at least 2, not 1.")
-        if self.learner in ("perceptron", "mira") and self.optimizer != "adagrad":
-            raise ArgumentError(
-                f"optimizer belongs to the loglinear learner; {self.learner} has none to choose."
-            )
-        if self.learner == "maxmargin" and self.optimizer not in ("adagrad", "eg"):
-            raise ArgumentError("maxmargin is learnt by exponentiated gradient: optimizer='eg'.")
-        if exponentiated and self.l2 == 0.0:
-            raise ArgumentError("exponentiated gradient needs a regulariser: l2 above 0.")
-        if hidden and self.learner != "loglinear":
-            raise ArgumentError(
-                f"hidden clusters are summed over, which {self.learner} cannot: use loglinear."
-            )
-        if hidden and self.optimizer == "eg":
-            raise ArgumentError("exponentiated gradient needs the whole structure: no clusters.")
-        if hidden and self.labels == "joint":
-            raise ArgumentError("hidden clusters take the place of joint labels: use staged.")
-        if self.decode == "max-z" and not hidden:
-            raise ArgumentError("decode='max-z' chooses hidden clusters: give clusters as well.")
-        if self.trees == "projective" and self.decode_trees == "nonprojective":
-            raise ArgumentError("a projectively trained model is decoded projectively.")
-
-    def _check_first_order(self) -> None:
-        for name in ("inference", "training_inference"):
-            if getattr(self, name) is not None:
-                raise ArgumentError(
-                    f"{name} is a choice of higher orders; first-order inference is exact."
-                )
-
-    def _check_higher_order(self) -> None:
-        """What second-order parts can be learnt and decoded with."""
-        exact = self.inference == "exact"
-        if exact and self.trees != "projective":
-            raise ArgumentError(
-                "second-order inference is exact for projective trees only: use trees='projective' "
-                "or inference='dual'."
-            )
-        if self.training_inference == "exact" and self.trees != "projective":
-            raise ArgumentError("training_inference='exact' needs trees='projective'.")
-        if self.learner == "maxmargin":
-            raise ArgumentError("maxmargin is a first-order learner: use mira for higher orders.")
-        if self.learner == "loglinear":
-            if self.training_inference == "dual":
-                raise ArgumentError(
-                    "loglinear sums, over each head's modifiers (training_inference='automata') or "
-                    "over projective trees ('exact'); dual decomposition finds best trees only."
-                )
-            if self.optimizer not in ("adagrad", "sgd"):
-                raise ArgumentError("higher orders are learnt by adagrad or sgd.")
-        if self.learner == "mira" and self.mira != "1-best":
-            raise ArgumentError("higher orders have 1-best MIRA only.")
-        if self.labels == "joint":
-            raise ArgumentError("higher orders label after the tree: labels is staged or none.")
-        if self.clusters:
-            raise ArgumentError("hidden clusters are of first order: leave clusters out.")
-        if self.decode not in (None, "map") and not (exact and self.decode == "mbr"):
-            raise ArgumentError(
-                f"decode={self.decode!r} needs sums over trees: inference='exact', or first order."
-            )
-
-    def _check_unused(self, exponentiated: bool) -> None:
-        """Options that the learner would ignore are refused."""
-        stepwise = self.learner == "loglinear" and self.optimizer in ("adagrad", "sgd")
-        online = stepwise or self.learner in ("perceptron", "mira")
-        if self.rate is not None and not stepwise:
-            raise ArgumentError("rate belongs to the loglinear learner by adagrad or sgd.")
-        if self.l2 is not None and self.learner in ("perceptron", "mira"):
-            raise ArgumentError(f"l2 belongs to loglinear and maxmargin; {self.learner} has none.")
-        if self.batch_size not in (None, 1) and not online:
-            kind = "goes sentence by sentence" if exponentiated else "looks at all sentences"
-            raise ArgumentError(f"this learner {kind}: leave batch_size out.")
+        check_combinations(self)
 
     def resolved(self) -> ParserSettings:
         """The same with the learner's own defaults in place of None."""
@@ -184,6 +125,13 @@ class ParserSettings:
         given = {name: getattr(self, name) for name in defaults if getattr(self, name) is not None}
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return ParserSettings(**(values | defaults | given))
+
+    def phases(self) -> list[ParserSettings]:
+        """What is learnt one after the other, each going on where the one before was best."""
+        if self.learner != "l2+risk":
+            return [self]
+        first = replace(self, learner="l2", first_temperature=None, last_temperature=None)
+        return [first, replace(self, learner="risk")]
 
     def to_dict(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -193,28 +141,52 @@ def is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def parts_of(settings: ParserSettings) -> tuple[PartKind, ...]:
+    """The kinds of parts that a model scores besides arcs."""
+    by_order = PAIRS_OF_ORDER if settings.factors == "pairs" else PARTS_OF_ORDER
+    return by_order[settings.order]
+
+
 def _learner_defaults(settings: ParserSettings) -> dict[str, Any]:
     """The learner's own defaults; options that it does not have stay None."""
+    probable = settings.learner in ("loglinear", *BELIEF_LEARNERS)
     common: dict[str, Any] = {
-        "decode": "mbr" if settings.learner == "loglinear" else "map",
+        "decode": "mbr" if probable else "map",
         "decode_trees": settings.trees,
     }
     if settings.order != "first":
-        exact = settings.inference == "exact"
-        common["decode"] = "mbr" if settings.learner == "loglinear" and exact else "map"
-        common["inference"] = settings.inference or "dual"
-        common["training_inference"] = "exact" if exact else "automata"
+        inference, training = default_inference(settings)
+        common |= {"inference": inference, "training_inference": training}
+        common["decode"] = "mbr" if probable and inference != "dual" else "map"
+        if uses_propagation(settings):
+            pairs = inference == training == "bp"
+            common |= {"bp_iterations": 4, "damping": 0.0}
+            common["factors"] = "pairs" if pairs else "automata"
+    return common | _learning_defaults(settings)
+
+
+def _learning_defaults(settings: ParserSettings) -> dict[str, Any]:
     if settings.learner == "maxmargin" or settings.optimizer == "eg":
-        return common | {"passes": 30, "l2": 10.0}
-    if settings.learner != "loglinear":
-        return common | {"passes": 15, "batch_size": 16}
+        return {"passes": 30, "l2": 10.0}
+    if settings.learner in ("perceptron", "mira"):
+        return {"passes": 15, "batch_size": 16}
     by_optimizer: dict[str, dict[str, Any]] = {
         "adagrad": {"passes": 15, "batch_size": 16, "rate": 0.05, "l2": 10.0},
         "sgd": {"passes": 15, "batch_size": 16, "rate": 0.02, "l2": 1.0},
         "lbfgs": {"passes": 10, "l2": 1.0},
         "cg": {"passes": 10, "l2": 1.0},
     }
-    return common | by_optimizer[settings.optimizer]
+    own = by_optimizer[settings.optimizer]
+    if settings.trees == "projective":
+        own = own | {"projectivise": settings.learner not in BELIEF_LEARNERS}
+    if settings.learner not in BELIEF_LEARNERS:
+        return own
+    own = own | {"passes": 5}
+    if settings.optimizer == "adagrad":
+        own = own | {"rate": 0.025}
+    if settings.learner == "l2":
+        return own
+    return own | {"first_temperature": 0.1, "last_temperature": 0.0001}
 
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
@@ -232,12 +204,20 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "decode_trees": (None, "auto", *get_args(TreeClass)),
     "cluster_of": get_args(ClusterOf),
     "mira": get_args(MiraVariant),
+    "factors": (None, *get_args(Factors)),
+    "projectivise": (None, True, False),
     "average": (True, False),
     "refit": (True, False),
     "arc_filter": (True, False),
 }
-_OPTIONAL = {"passes", "batch_size", "rate", "l2"}
-_REAL = {"rate", "l2", "largest_step", "prune_threshold", "held_out"}
+_OPTIONAL = {
+    "passes", "batch_size", "rate", "l2", "bp_iterations", "damping", "first_temperature",
+    "last_temperature",
+}  # fmt: skip
+_REAL = {
+    "rate", "l2", "largest_step", "prune_threshold", "held_out", "damping", "first_temperature",
+    "last_temperature",
+}  # fmt: skip
 _RANGES: dict[str, tuple[float, float]] = {
     "clusters": (0, 256),
     "passes": (1, 10_000),
@@ -248,6 +228,10 @@ _RANGES: dict[str, tuple[float, float]] = {
     "largest_step": (1e-12, math.inf),
     "k": (1, 1000),
     "max_iterations": (1, 10**9),
+    "bp_iterations": (1, 10_000),
+    "damping": (0.0, 0.99),
+    "first_temperature": (1e-9, 1e6),
+    "last_temperature": (1e-9, 1e6),
     "prune_threshold": (0.0, 1.0),
     "prune_heads": (1, 10**6),
     "held_out": (0.0, 0.9),

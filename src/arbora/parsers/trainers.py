@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from arbora.inference.automata import walk_sums
+from arbora.losses import BeliefLoss, l2_distance
+from arbora.parsers.combinations import BELIEF_LEARNERS
 from arbora.parsers.model import Model
 from arbora.parsers.settings import ParserSettings
 from arbora.scoring import LabelScorer
+from arbora.training.annealing import Annealing
 from arbora.training.batch_optimizers import BatchTrainer
 from arbora.training.exponentiated import ExponentiatedGradient
 from arbora.training.labeller import LabelTrainer
@@ -15,6 +17,7 @@ from arbora.training.mira import Mira
 from arbora.training.online import (
     Objective,
     OnlineTrainer,
+    belief_objective,
     likelihood_objective,
     perceptron_objective,
 )
@@ -26,15 +29,15 @@ from arbora.training.parts import (
     Rival,
     dual_rival,
     exact_rival,
-    exact_sums,
-    part_likelihood,
+    part_belief_objective,
     part_perceptron,
+    sum_likelihood,
+    walk_likelihood,
     walk_rival,
 )
 from arbora.training.rules import AdaGrad, Additive, Rule, StochasticGradient
 from arbora.training.trainer import ArcProblem, Trainer
 from arbora.training.treebank import Treebank
-from arbora.types import Root, TreeClass
 
 __all__ = ["make_label_trainer", "make_part_trainer", "make_trainer"]
 
@@ -56,43 +59,37 @@ def make_trainer(settings: ParserSettings, problem: ArcProblem, start: Model | N
         weights = _first_weights(settings, problem, start)
         batch.start_from(weights, keep_others=start is not None)
         return batch
-    size, threads, total = problem.scorer.size, problem.scorer.threads, len(problem.treebank)
-    rule: Rule
-    objective: Objective
-    if settings.learner == "loglinear":
+    rule = _rule(settings, problem, start)
+    loss, annealing = _belief_loss(settings, len(problem.treebank))
+    objective: Objective = perceptron_objective
+    if loss is not None:
+        objective = belief_objective(loss, _SMALLEST)
+    elif settings.learner == "loglinear":
         objective = likelihood_objective(_SMALLEST)
-        rule = _stepwise_rule(settings, size, threads, total, start)
-    else:
-        rule = Additive(size, threads)
-        objective = perceptron_objective
-        if settings.learner == "mira":
-            objective = Mira(problem.scorer, settings.mira, settings.largest_step, settings.k)
+    elif settings.learner == "mira":
+        objective = Mira(problem.scorer, settings.mira, settings.largest_step, settings.k)
     rule.start_from(_first_weights(settings, problem, start))
     return OnlineTrainer(
-        problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average
-    )
+        problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average,
+        annealing=annealing,
+    )  # fmt: skip
 
 
 def make_part_trainer(
-    settings: ParserSettings,
-    problem: PartProblem,
-    start: Model | None,
-    trees: TreeClass,
-    root: Root,
+    model: Model, settings: ParserSettings, problem: PartProblem, start: Model | None
 ) -> PartTrainer:
     """The trainer of a model of higher order."""
-    size, threads = problem.scorer.size, problem.scorer.threads
-    rule: Rule = Additive(size, threads)
-    objective: PartObjective
-    if settings.learner == "loglinear":
-        exact = settings.training_inference == "exact"
-        objective = part_likelihood(exact_sums(root) if exact else walk_sums, _SMALLEST)
-        rule = _stepwise_rule(settings, size, threads, len(problem.treebank), start)
+    rule = _rule(settings, problem, start)
+    loss, annealing = _belief_loss(settings, len(problem.treebank))
+    if loss is not None or settings.learner == "loglinear":
+        objective = _summing_objective(model, settings, loss)
     else:
         rivals: dict[str | None, Rival] = {
             "automata": walk_rival,
-            "dual": dual_rival(trees, root, settings.max_iterations, settings.solver),
-            "exact": exact_rival(root),
+            "dual": dual_rival(
+                settings.trees, model.root, settings.max_iterations, settings.solver
+            ),
+            "exact": exact_rival(model.root),
         }
         rival = rivals[settings.training_inference]
         objective = part_perceptron(rival)
@@ -101,15 +98,49 @@ def make_part_trainer(
     if start is not None:
         rule.start_from(start.weights)
     return PartTrainer(
-        problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average
+        problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average,
+        annealing=annealing,
+    )  # fmt: skip
+
+
+def _summing_objective(
+    model: Model, settings: ParserSettings, loss: BeliefLoss | None
+) -> PartObjective:
+    """A loss of beliefs, or without one the likelihood."""
+    if settings.training_inference == "automata":
+        return walk_likelihood(_SMALLEST)
+    infer = model.part_inference("bp" if settings.training_inference == "bp" else "exact")
+    if loss is None:
+        return sum_likelihood(infer, _SMALLEST)
+    return part_belief_objective(infer, loss, settings.trees, model.root, _SMALLEST)
+
+
+def _belief_loss(
+    settings: ParserSettings, sentences: int
+) -> tuple[BeliefLoss | None, Annealing | None]:
+    """The loss of a learner of beliefs, and its temperatures if it has any."""
+    if settings.learner != "risk":
+        return (l2_distance if settings.learner == "l2" else None), None
+    steps = (settings.passes or 1) * -(-sentences // (settings.batch_size or 1))
+    annealing = Annealing(
+        settings.first_temperature or 0.1, settings.last_temperature or 0.0001, steps
     )
+    return annealing, annealing
+
+
+def _rule(settings: ParserSettings, problem: ArcProblem | PartProblem, start: Model | None) -> Rule:
+    """What a gradient does to the weights."""
+    size, threads = problem.scorer.size, problem.scorer.threads
+    if settings.learner in ("loglinear", *BELIEF_LEARNERS):
+        return _stepwise_rule(settings, size, threads, len(problem.treebank), start)
+    return Additive(size, threads)
 
 
 def _stepwise_rule(
     settings: ParserSettings, size: int, threads: int, total: int, start: Model | None
 ) -> Rule:
-    """What follows the gradient of a likelihood step by step."""
-    l2, rate = settings.l2 or 0.0, settings.rate or 1.0
+    """What follows the gradient of a loss step by step."""
+    l2, rate = settings.l2 or 0.0, float(settings.rate or 1.0)
     if settings.optimizer == "sgd":
         return StochasticGradient(size, threads, rate, l2, total)
     return AdaGrad(size, threads, rate, _decay(l2, start), total, _DELTA)

@@ -52,8 +52,8 @@ def default_grid(settings: ParserSettings) -> dict[str, list[Any]]:
         names = ["largest_step"]
     elif own.learner == "perceptron":
         return {"batch_size": [1, 4, 16]}
-    elif own.learner == "loglinear" and own.optimizer in ("adagrad", "sgd"):
-        names = ["l2", "rate"]
+    elif own.rate is not None:
+        names = ["l2"] if own.rate == "auto" else ["l2", "rate"]
     else:
         names = ["l2"]
     return {

@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 
 from arbora.training.trainer import Trainer
 
-__all__ = ["DevScores", "History", "LoopSettings", "Observer", "PassRecord", "run_loop"]
+__all__ = [
+    "AfterPass",
+    "DevScores",
+    "Evaluate",
+    "History",
+    "LoopSettings",
+    "Observer",
+    "Parameters",
+    "PassRecord",
+    "Phase",
+    "run_loop",
+]
 
 
 @dataclass(frozen=True)
@@ -39,23 +50,45 @@ class PassRecord:
     figures: dict[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Phase:
+    """Passes with one loss: how many were made before, and which one's weights it began with."""
+
+    before: int = 0
+    start: int = 0
+
+
 @dataclass
 class History:
-    """All passes so far, and which was best on dev; without dev, the last."""
+    """All passes so far, and which was best on dev; without dev, the last.
+
+    Learners with one loss have one phase; others go on from the best pass of the phase before.
+    """
 
     passes: list[PassRecord] = field(default_factory=list)
     best: int = 0
+    phases: list[Phase] = field(default_factory=lambda: [Phase()])
+
+    @property
+    def chosen(self) -> list[int]:
+        """How many passes of each phase led to the best weights."""
+        counts, last = [], self.best
+        for phase in reversed(self.phases):
+            counts.append(max(0, last - phase.before))
+            last = phase.start if last > phase.before else last
+        return counts[::-1]
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> History:
-        return cls([PassRecord(**record) for record in values["passes"]], values["best"])
+        passes = [PassRecord(**record) for record in values["passes"]]
+        return cls(passes, values["best"], [Phase(**phase) for phase in values["phases"]])
 
 
 class Observer(Protocol):
-    """Someone who watches: the command line's progress bar."""
+    """Someone who watches: the command line's progress bar. Whoever runs loops tells it first."""
 
     def begin(self, sentences: int, passes: int) -> None: ...
 
@@ -90,13 +123,12 @@ def run_loop(
 ) -> tuple[Parameters, History]:
     """Runs the trainers side by side; the parameters of the best pass, and what happened.
 
-    A history and its best parameters, from a checkpoint, are continued: the order of the sentences
-    in a pass depends on the seed and the pass alone.
+    A history and its best parameters, from a checkpoint or of an earlier phase, are continued: the
+    order of the sentences in a pass depends on the seed and the pass alone. Limits hold for the
+    present phase.
     """
     history = History() if history is None else history
     best = {} if best is None else best
-    if observer is not None:
-        observer.begin(sentences, settings.passes)
     tick = (lambda _: None) if observer is None else observer.tick
     while not _is_over(history, settings):
         number = len(history.passes) + 1
@@ -123,7 +155,7 @@ def run_loop(
         history.passes.append(record)
         is_best = _is_best(scores, history)
         if is_best:
-            history.best, best = number, parameters
+            history.best, best = number, best | parameters
         if after_pass is not None:
             after_pass(history, best)
         if observer is not None:
@@ -132,8 +164,10 @@ def run_loop(
 
 
 def _is_over(history: History, settings: LoopSettings) -> bool:
-    done = len(history.passes)
-    return done >= settings.passes or (done > 0 and done - history.best >= settings.patience)
+    before = history.phases[-1].before
+    done = len(history.passes) - before
+    in_vain = len(history.passes) - max(history.best, before)
+    return done >= settings.passes or (done > 0 and in_vain >= settings.patience)
 
 
 def _is_best(scores: DevScores | None, history: History) -> bool:

@@ -13,8 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.inference.packed import Packed
-from arbora.losses import Gold, Loss, negative_log_likelihood, perceptron_loss
+from arbora.losses import (
+    BeliefLoss,
+    Gold,
+    Loss,
+    loss_of_arcs,
+    negative_log_likelihood,
+    perceptron_loss,
+)
 from arbora.scoring import Gradient
+from arbora.training.annealing import Annealing
 from arbora.training.rules import Rule
 from arbora.training.trainer import ArcProblem, PassReport, State, Tick, batches
 from arbora.training.treebank import Batch, Treebank
@@ -24,6 +32,7 @@ __all__ = [
     "Objective",
     "OnlineTrainer",
     "SteppingTrainer",
+    "belief_objective",
     "likelihood_objective",
     "perceptron_objective",
 ]
@@ -32,12 +41,22 @@ Objective = Callable[[Batch, Packed, Gold], Loss]
 
 
 class SteppingTrainer(ABC):
-    """Passes over a treebank with a rule for each mini-batch's gradient."""
+    """Passes over a treebank with a rule for each mini-batch's gradient.
+
+    Where the loss has a temperature, `annealing` is told of every step.
+    """
 
     def __init__(
-        self, size: int, treebank: Treebank, rule: Rule, *, batch_size: int, averaged: bool
+        self,
+        size: int,
+        treebank: Treebank,
+        rule: Rule,
+        *,
+        batch_size: int,
+        averaged: bool,
+        annealing: Annealing | None = None,
     ) -> None:
-        self.treebank, self.rule = treebank, rule
+        self.treebank, self.rule, self.annealing = treebank, rule, annealing
         self.batch_size, self.averaged = batch_size, averaged
         self.gradient = Gradient(size)
 
@@ -50,16 +69,24 @@ class SteppingTrainer(ABC):
         for batch in batches(self.treebank, order, self.batch_size, tick):
             loss += self.look_at(batch)
             self.rule.apply(self.gradient, len(batch))
-        return PassReport(loss / max(1, len(self.treebank.heads)))
+            if self.annealing is not None:
+                self.annealing.done += 1
+        figures = {} if self.annealing is None else {"temperature": self.annealing.temperature}
+        return PassReport(loss / max(1, len(self.treebank.heads)), figures)
 
     def parameters(self) -> FloatArray:
         return self.rule.average() if self.averaged else self.rule.current()
 
     def state(self) -> State:
-        return self.rule.checkpoint()
+        state: State = {**self.rule.checkpoint()}
+        if self.annealing is not None:
+            state["annealing"] = np.array([self.annealing.done])
+        return state
 
     def restore(self, state: State) -> None:
         self.rule.restore(state)
+        if self.annealing is not None:
+            self.annealing.done = int(state["annealing"][0])
 
 
 class OnlineTrainer(SteppingTrainer):
@@ -73,10 +100,12 @@ class OnlineTrainer(SteppingTrainer):
         *,
         batch_size: int,
         averaged: bool,
+        annealing: Annealing | None = None,
     ) -> None:
         super().__init__(
-            problem.scorer.size, problem.treebank, rule, batch_size=batch_size, averaged=averaged
-        )
+            problem.scorer.size, problem.treebank, rule, batch_size=batch_size, averaged=averaged,
+            annealing=annealing,
+        )  # fmt: skip
         self.problem, self.objective = problem, objective
 
     def look_at(self, batch: Batch) -> float:
@@ -100,9 +129,21 @@ def likelihood_objective(smallest: float) -> Objective:
     """
 
     def objective(batch: Batch, trees: Packed, gold: Gold) -> Loss:  # noqa: ARG001
-        loss = negative_log_likelihood(trees, gold)
-        of_arcs = loss.d_scores.reshape(-1, gold.n_labels)
-        of_arcs[np.abs(of_arcs).sum(axis=1) < smallest] = 0.0
-        return loss
+        return _without_tiny(negative_log_likelihood(trees, gold), gold.n_labels, smallest)
 
     return objective
+
+
+def belief_objective(loss: BeliefLoss, smallest: float) -> Objective:
+    """A loss of the marginals, with the same arcs left alone."""
+
+    def objective(batch: Batch, trees: Packed, gold: Gold) -> Loss:  # noqa: ARG001
+        return _without_tiny(loss_of_arcs(trees, gold, loss), gold.n_labels, smallest)
+
+    return objective
+
+
+def _without_tiny(loss: Loss, depth: int, smallest: float) -> Loss:
+    of_arcs = loss.d_scores.reshape(-1, depth)
+    of_arcs[np.abs(of_arcs).sum(axis=1) < smallest] = 0.0
+    return loss

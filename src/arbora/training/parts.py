@@ -1,4 +1,4 @@
-"""Learning parts of second order: rivals from head automata, from decoded trees, or from sums.
+"""Learning parts of second order: rivals from head automata or decoded trees, sums, beliefs.
 
 The loop is that of `online.py`; scores are those of arcs that survived pruning and of the parts
 over them.
@@ -16,8 +16,11 @@ from arbora.inference.automata import best_walks, tree_parts, walk_sums
 from arbora.inference.dual import Solver, decode_dual
 from arbora.inference.layout import Layout
 from arbora.inference.packed_second_order import PackedSecondOrder
+from arbora.inference.part_inference import Infer
+from arbora.losses import BeliefLoss, PartLoss, loss_of_parts, part_likelihood
 from arbora.parts import PackedParts
 from arbora.scoring import PartScorer
+from arbora.training.annealing import Annealing
 from arbora.training.online import SteppingTrainer
 from arbora.training.rules import Rule
 from arbora.training.treebank import Batch, Treebank
@@ -32,9 +35,10 @@ __all__ = [
     "Rival",
     "dual_rival",
     "exact_rival",
-    "exact_sums",
-    "part_likelihood",
+    "part_belief_objective",
     "part_perceptron",
+    "sum_likelihood",
+    "walk_likelihood",
     "walk_rival",
 ]
 
@@ -57,14 +61,6 @@ class KeptArcs:
     def of(self, sentences: NDArray[np.int64]) -> NDArray[np.uint8]:
         pieces = [self._kept[self._first[i] : self._first[i + 1]] for i in sentences.tolist()]
         return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.uint8)
-
-
-@dataclass(frozen=True)
-class PartLoss:
-    """One number per sentence, and the derivative of their sum by every score."""
-
-    values: FloatArray
-    d_scores: PackedParts
 
 
 PartObjective = Callable[[Batch, PackedParts], PartLoss]
@@ -95,10 +91,12 @@ class PartTrainer(SteppingTrainer):
         *,
         batch_size: int,
         averaged: bool,
+        annealing: Annealing | None = None,
     ) -> None:
         super().__init__(
-            problem.scorer.size, problem.treebank, rule, batch_size=batch_size, averaged=averaged
-        )
+            problem.scorer.size, problem.treebank, rule, batch_size=batch_size, averaged=averaged,
+            annealing=annealing,
+        )  # fmt: skip
         self.problem, self.objective = problem, objective
 
     def look_at(self, batch: Batch) -> float:
@@ -131,36 +129,48 @@ def exact_rival(root: Root) -> Rival:
     return rival
 
 
-def exact_sums(root: Root) -> Rival:
-    """Expected parts over projective trees, and log Z."""
+def walk_likelihood(smallest: float) -> PartObjective:
+    """-log P of every head's modifiers by themselves, without what has a tiny gradient.
 
-    def sums(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
-        log_partition, (arcs, tables) = PackedSecondOrder(parts, root).sums()
-        copies = {kind: table.copy() for kind, table in tables.items()}
-        return parts.with_scores(arcs.copy(), copies), log_partition
-
-    return sums
-
-
-def part_likelihood(sums: Rival, smallest: float) -> PartObjective:
-    """-log P(gold), without arcs and parts whose gradients are tiny.
-
-    With sums over the walks of each head (`walk_sums`) it is the likelihood of every head's
-    modifiers by themselves: a product over heads, which the gold tree's parts are part of.
+    It is a product over heads of sums over their walks; the gold tree's parts are part of it.
     """
 
     def objective(batch: Batch, parts: PackedParts) -> PartLoss:
-        expected, log_partition = sums(parts)
+        expected, log_partition = walk_sums(parts)
         d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=expected)
-        if sums is walk_sums:
-            arcs = batch.layout.arcs(batch.heads)
-            d_scores.arcs[arcs] -= 1.0
-            gold = gold + batch.layout.per_sentence(parts.arcs[arcs])
-        for values in (d_scores.arcs, *d_scores.tables.values()):
-            values[np.abs(values) < smallest] = 0.0
-        return PartLoss(log_partition - gold, d_scores)
+        arcs = batch.layout.arcs(batch.heads)
+        d_scores.arcs[arcs] -= 1.0
+        gold = gold + batch.layout.per_sentence(parts.arcs[arcs])
+        return _without_tiny(PartLoss(log_partition - gold, d_scores), smallest)
 
     return objective
+
+
+def sum_likelihood(infer: Infer, smallest: float) -> PartObjective:
+    """-log P(gold), exact or its surrogate, without arcs and parts whose gradients are tiny."""
+
+    def objective(batch: Batch, parts: PackedParts) -> PartLoss:
+        return _without_tiny(part_likelihood(infer(parts), batch.heads), smallest)
+
+    return objective
+
+
+def part_belief_objective(
+    infer: Infer, loss: BeliefLoss, trees: TreeClass, root: Root, smallest: float
+) -> PartObjective:
+    """A loss of the beliefs in arcs, back through the inference."""
+
+    def objective(batch: Batch, parts: PackedParts) -> PartLoss:
+        found = loss_of_parts(infer(parts), batch.gold(None), loss, trees, root)
+        return _without_tiny(found, smallest)
+
+    return objective
+
+
+def _without_tiny(loss: PartLoss, smallest: float) -> PartLoss:
+    for values in (loss.d_scores.arcs, *loss.d_scores.tables.values()):
+        values[np.abs(values) < smallest] = 0.0
+    return loss
 
 
 def part_perceptron(rival: Rival) -> PartObjective:

@@ -44,6 +44,15 @@ class Rule(ABC):
         """Begins at given weights instead of zero."""
         self.weights[:] = weights
 
+    def go_on(self, earlier: Rule, weights: NDArray[Any]) -> None:
+        """Begins at weights that another rule of the same kind has learnt.
+
+        Its squared gradients stay: without them AdaGrad would begin with full steps everywhere and
+        undo what was learnt. The average begins anew.
+        """
+        self.start_from(weights)
+        self.state[1::3] = earlier.state[1::3]
+
     counters: ClassVar[tuple[str, ...]] = ()  # the attributes that change from step to step
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
@@ -92,7 +101,7 @@ class StochasticGradient(Rule):
     are kept as scale * value, so that decay is one multiplication.
     """
 
-    counters = ("examples", "factor", "factors")
+    counters = ("rate", "examples", "factor", "factors")
     _SMALLEST_SCALE = 1e-9
 
     def __init__(self, size: int, threads: int, rate: float, l2: float, total: int) -> None:
@@ -134,10 +143,14 @@ class StochasticGradient(Rule):
 class AdaGrad(Rule):
     """AdaGrad with composite mirror descent on sum of losses + l2/2 ||w||^2.
 
-    Weights that a batch does not touch decay as if they had been visited.
+    A step takes the sum of a batch's gradients, and l2 times the batch's share of all sentences. It
+    is the step of Gormley et al. (2015, Eq. 8), who divide losses and regulariser by the number of
+    sentences: AdaGrad does not see the scale of what it minimises. Weights that a batch does not
+    touch decay as if they had been visited; the decay is made up for when they are next touched,
+    or looked at (`average`, `current`). Until then sentences are scored with what they were.
     """
 
-    counters = ("step", "_decay")
+    counters = ("rate", "step", "_decay")
 
     def __init__(
         self, size: int, threads: int, rate: float, l2: float, total: int, delta: float

@@ -27,6 +27,13 @@ inline PartVariants sibling_variants(Index head, Index inner, Index modifier) {
   return {1U + right, 4U + 5U * right + distance_bin(inner, modifier)};
 }
 
+// Of any two modifiers, the nearer first if they are on one side of the head; with the head between
+// them they are neither left nor right of it, and their distance is rough.
+inline PartVariants pair_variants(Index head, Index nearer, Index modifier) {
+  if ((nearer < head) == (modifier < head)) return sibling_variants(head, nearer, modifier);
+  return {3U, 14U + (distance_bin(nearer, modifier) > 2U ? 1U : 0U)};
+}
+
 // For steps that end a side: no distance.
 inline PartVariants end_variants(int side) {
   return {1U + static_cast<std::uint32_t>(side), 14U + static_cast<std::uint32_t>(side)};
@@ -136,7 +143,7 @@ inline constexpr TripleNames kSiblingNames{"hp sp mp",
                                            "sc sf mc mf",
                                            "s m agreement"};
 
-// A modifier and the one before it on the same side.
+// A modifier and the one before it on the same side, or any other two modifiers of a head.
 template <class Atom, class Sink>
 void sibling_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, Index sibling,
                        Index modifier, Sink& f) {

@@ -167,6 +167,10 @@ void list_parts(const PartIndex& parts, PartKind kind, std::int64_t* columns);
 bool parts_of_tree(const PartIndex& parts, PartKind kind, const std::int32_t* heads,
                    std::vector<Index>& numbers);
 
+// The same of a tree whose pruned arcs are left out.
+void kept_parts_of_tree(const PartIndex& parts, PartKind kind, const std::int32_t* heads,
+                        std::vector<Index>& numbers);
+
 // The full score of a tree, its arcs included; -inf if an arc is not kept.
 double score_of_tree(const PartIndex& parts, const PartScores& scores, const std::int32_t* heads);
 

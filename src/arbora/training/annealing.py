@@ -1,0 +1,28 @@
+"""Losses that change as learning goes on: the temperature of annealed risk."""
+
+from __future__ import annotations
+
+from arbora.inference.packed import Packed
+from arbora.losses import Gold, Loss, annealed_risk
+
+__all__ = ["Annealing"]
+
+
+class Annealing:
+    """Annealed risk at temperatures that fall linearly, step by step (Gormley et al. 2015, 7.1).
+
+    The first of `steps` steps has temperature `first`, the last and all later ones `last`. `done`
+    counts steps; whoever makes them counts, and keeps the count in checkpoints.
+    """
+
+    def __init__(self, first: float, last: float, steps: int) -> None:
+        self.first, self.last, self.steps = first, last, steps
+        self.done = 0
+
+    @property
+    def temperature(self) -> float:
+        share = min(1.0, self.done / max(1, self.steps - 1))
+        return (1.0 - share) * self.first + share * self.last
+
+    def __call__(self, beliefs: Packed, gold: Gold) -> Loss:
+        return annealed_risk(beliefs, gold, self.temperature)

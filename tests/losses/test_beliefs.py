@@ -1,0 +1,301 @@
+"""Losses of beliefs against their definitions over all trees, and gradients by differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from arbora import ArgumentError
+from arbora.inference.layout import Layout
+from arbora.inference.packed import Packed
+from arbora.inference.packed_second_order import PackedSecondOrder
+from arbora.inference.part_inference import loopy_inference
+from arbora.losses import (
+    Gold,
+    annealed_risk,
+    l2_distance,
+    loss_of_arcs,
+    loss_of_parts,
+    negative_log_likelihood,
+    part_likelihood,
+)
+from arbora.parts import PackedParts
+from arbora.testing import finite_difference
+from tests.losses.test_losses import LENGTHS, Case
+from tests.toys import random_heads
+
+KINDS = ("consecutive_siblings", "grandparents", "grandsiblings")
+
+
+def risk_at(temperature):
+    return lambda beliefs, gold: annealed_risk(beliefs, gold, temperature)
+
+
+LOSSES = {"l2": l2_distance, "warm risk": risk_at(0.5), "cold risk": risk_at(0.05)}
+
+
+@pytest.fixture(params=[{}, {"missing": 0.5}, {"depth": 2, "labels": 0.3}], ids=str)
+def case(request, rng, kind, root):
+    return Case(rng, kind.trees, root, **request.param)
+
+
+def annotated(case, first, n):
+    """Which words of a sentence are known, and the indices of their arcs in a table."""
+    heads = case.gold.heads[first : first + n]
+    known = heads >= 0
+    if case.depth is not None:
+        known = known & (case.gold.labels[first : first + n] >= 0)
+    words = np.flatnonzero(known)
+    index = (heads[words], words + 1)
+    return known, index if case.depth is None else (*index, case.gold.labels[first + words])
+
+
+def test_l2_by_enumeration(case):
+    values = loss_of_arcs(case.packed(), case.gold, l2_distance).values
+    first = 0
+    for (every, _), n, value in zip(case.enumerated(), LENGTHS, values, strict=True):
+        known, index = annotated(case, first, n)
+        gold = np.zeros(every.scores.shape)
+        gold[index] = 1.0
+        on = (every.weighted_arcs(every.probabilities) - gold)[:, 1:][:, known]
+        off = (1.0 - every.weighted_arcs(every.probabilities) - (1.0 - gold))[:, 1:][:, known]
+        assert value == pytest.approx((on**2).sum() + (off**2).sum(), abs=1e-10)
+        first += n
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.1])
+def test_risk_by_enumeration(case, temperature):
+    values = loss_of_arcs(case.packed(), case.gold, risk_at(temperature)).values
+    first = 0
+    for (every, _), n, value in zip(case.enumerated(), LENGTHS, values, strict=True):
+        beliefs = every.weighted_arcs(every.probabilities)
+        weights = np.exp(every.values_of(beliefs) / temperature)
+        drawn = every.weighted_arcs(weights / weights.sum())
+        assert value == pytest.approx(-drawn[annotated(case, first, n)[1]].sum(), abs=1e-9)
+        first += n
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_gradients_by_scores_of_arcs(case, loss):
+    def value(flat):
+        return float(loss_of_arcs(case.packed(flat), case.gold, LOSSES[loss]).values.sum())
+
+    gradient = loss_of_arcs(case.packed(), case.gold, LOSSES[loss]).d_scores
+    # The risk bends sharply where it is cold: a smaller step there.
+    expected = finite_difference(value, case.flat, 1e-3 if loss != "cold risk" else 2e-4)
+    np.testing.assert_allclose(gradient, expected, atol=1e-7)
+
+
+def test_cold_risk_is_the_loss_of_the_tree_that_is_decoded(rng, kind, root):
+    """With the two best trees far enough apart (G15-32)."""
+    for _ in range(20):
+        case = Case(rng, kind.trees, root)
+        beliefs = case.packed(np.where(np.isfinite(case.flat), rng.random(len(case.flat)), -np.inf))
+        heads = np.concatenate([tree.heads for tree in beliefs.argmax()])
+        right = case.gold.layout.per_sentence(heads == case.gold.heads)
+        np.testing.assert_allclose(
+            -annealed_risk(beliefs, case.gold, 1e-6).values, right, atol=1e-6
+        )
+
+
+def test_tied_trees_share_the_cold_risk():
+    """Two words, all beliefs equal: three trees with several roots, of which one is gold."""
+    scores = np.full((3, 3), 0.5)
+    scores[:, 0] = scores[1, 1] = scores[2, 2] = -np.inf
+    gold = Gold(Layout(np.array([2])), np.array([0, 1], dtype=np.int32))
+    for root, right in (("multi", (2 + 1 + 0) / 3), ("single", (2 + 0) / 2)):
+        beliefs = Packed(scores.reshape(-1), [2], None, "nonprojective", root)
+        assert -annealed_risk(beliefs, gold, 1e-4).values == pytest.approx([right])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_words_without_a_head_contribute_nothing(rng, kind, root, loss):
+    case = Case(rng, kind.trees, root)
+    beliefs = case.packed(np.where(np.isfinite(case.flat), rng.random(len(case.flat)), -np.inf))
+    nothing = Gold(case.gold.layout, np.full_like(case.gold.heads, -1))
+    values, d_beliefs = LOSSES[loss](beliefs, nothing)
+    assert not values.any()
+    assert not d_beliefs.any()
+    total = np.zeros(len(LENGTHS))
+    for word in range(len(case.gold.heads)):  # each word by itself adds up to all of them
+        heads = np.full_like(case.gold.heads, -1)
+        heads[word] = case.gold.heads[word]
+        total += LOSSES[loss](beliefs, Gold(case.gold.layout, heads)).values
+    np.testing.assert_allclose(LOSSES[loss](beliefs, case.gold).values, total, atol=1e-12)
+
+
+def test_gold_arcs_that_are_pruned_are_no_variables(rng):
+    case = Case(rng, "nonprojective", "multi")
+    flat, cells = case.flat.copy(), case.gold.cells()
+    deep = np.flatnonzero(case.gold.heads > 0)[:1]  # words are left a head: the root
+    flat[cells[deep]] = -np.inf
+    beliefs = case.packed(np.where(np.isfinite(flat), 0.25, -np.inf))
+    loss = l2_distance(beliefs, case.gold)
+    assert loss.d_scores[cells[deep]] == 0.0
+    arcs, found = np.isfinite(flat).sum(), len(cells) - 1
+    assert loss.values.sum() == pytest.approx(2 * ((arcs - found) * 0.25**2 + found * 0.75**2))
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, np.nan, np.inf])
+def test_bad_temperatures(rng, temperature):
+    case = Case(rng, "projective", "single")
+    with pytest.raises(ArgumentError, match="a number above 0"):
+        annealed_risk(case.packed(), case.gold, temperature)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+def test_nothing_overflows_when_it_is_cold(rng, kind, root, scale):
+    for n in (1, 60):
+        scores = scale * rng.normal(size=(n + 1, n + 1))
+        scores[:, 0] = -np.inf
+        np.fill_diagonal(scores, -np.inf)
+        trees = Packed(scores.reshape(-1), [n], None, kind.trees, root)
+        gold = Gold(Layout(np.array([n])), random_heads(rng, n, kind.trees, root))
+        for loss in (l2_distance, risk_at(1e-4)):
+            answer = loss_of_arcs(trees, gold, loss)
+            assert np.isfinite(answer.values).all()
+            assert np.isfinite(answer.d_scores).all()
+
+
+def star(n_words):
+    """A tree with siblings: the first word has all others."""
+    return np.array([0] + [1] * (n_words - 1), dtype=np.int32)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3])
+@pytest.mark.parametrize("n", [1, 40, 250])
+def test_nothing_overflows_in_belief_propagation(rng, kind, scale, n):
+    """Ten likely heads per word at most, as after pruning; large scores, a cold risk."""
+    arcs = np.full((n + 1, n + 1), -np.inf)
+    for word in range(1, n + 1):
+        near = rng.integers(max(0, word - 9), min(n, word + 9) + 1, size=4)
+        arcs[near, word] = scale * rng.normal(size=4)
+        arcs[word - 1, word] = 0.0
+    arcs[:, 0] = -np.inf
+    np.fill_diagonal(arcs, -np.inf)
+    parts = PackedParts.over(arcs.reshape(-1), np.array([n]), ("siblings", "grandparents"))
+    for table in parts.tables.values():
+        table[:] = scale * rng.normal(size=len(table))
+    gold = Gold(Layout(np.array([n])), np.arange(n, dtype=np.int32))
+    model = loopy_inference(kind.trees, "single", 3, 0.0, "pairs")(parts)
+    for loss in (l2_distance, risk_at(1e-4)):
+        answer = loss_of_parts(model, gold, loss, kind.trees, "single")
+        assert np.isfinite(answer.values).all()
+        assert np.isfinite(numbers_of(answer.d_scores)).all()
+
+
+class PartCase:
+    """Random scores of arcs and parts, some arcs pruned, and gold trees."""
+
+    def __init__(self, rng, root, kinds=KINDS, trees="projective", lengths=(3, 1, 4)):
+        self.root, self.trees, n_words = root, trees, np.array(lengths)
+        tables = []
+        for n in n_words.tolist():
+            table = rng.normal(size=(n + 1, n + 1))
+            table[rng.random(table.shape) < 0.3] = -np.inf
+            table[star(n), np.arange(1, n + 1)] = 0.3  # never pruned
+            table[:, 0] = -np.inf
+            np.fill_diagonal(table, -np.inf)
+            tables.append(table.reshape(-1))
+        self.parts = PackedParts.over(np.concatenate(tables), n_words, kinds)
+        for table in self.parts.tables.values():
+            table[:] = rng.normal(size=len(table))
+        self.heads = np.concatenate([star(n) for n in n_words.tolist()])
+        self.gold = Gold(Layout(n_words), np.where(np.arange(len(self.heads)) == 1, -1, self.heads))
+
+    def with_numbers(self, flat):
+        """The parts with arcs and tables from one long vector."""
+        sizes = [len(self.parts.arcs), *(len(table) for table in self.parts.tables.values())]
+        arcs, *tables = np.split(flat, np.cumsum(sizes)[:-1])
+        return self.parts.with_scores(arcs, dict(zip(self.parts.tables, tables, strict=True)))
+
+
+def numbers_of(parts):
+    return np.concatenate([parts.arcs, *parts.tables.values()])
+
+
+def check_part_gradient(case, objective, **tolerance):
+    """`objective(parts)` against differences by every arc and part."""
+    gradient = numbers_of(objective(case.parts).d_scores)
+    expected = finite_difference(
+        lambda flat: float(objective(case.with_numbers(flat)).values.sum()), numbers_of(case.parts)
+    )
+    np.testing.assert_allclose(gradient, expected, **tolerance)
+
+
+@pytest.mark.parametrize("loss", ["l2", "warm risk"])
+def test_gradients_by_scores_of_parts(rng, root, loss):
+    case = PartCase(rng, root)
+    check_part_gradient(
+        case,
+        lambda parts: loss_of_parts(
+            PackedSecondOrder(parts, root), case.gold, LOSSES[loss], "projective", root
+        ),
+        atol=1e-8,
+    )
+
+
+PARTS = {"pairs": ("siblings", "grandparents"), "automata": KINDS}
+
+
+@pytest.mark.parametrize("loss", ["l2", "warm risk"])
+@pytest.mark.parametrize("factors", PARTS)
+@pytest.mark.parametrize("iterations", [1, 2, 4])
+def test_gradients_through_belief_propagation(rng, kind, root, loss, factors, iterations):
+    """Through all messages of all iterations, however far they are from converging."""
+    case = PartCase(rng, root, PARTS[factors], kind.trees, lengths=(3, 1, 3))
+    damping = 0.3 if iterations == 2 else 0.0
+    infer = loopy_inference(kind.trees, root, iterations, damping, factors)
+    check_part_gradient(
+        case,
+        lambda parts: loss_of_parts(infer(parts), case.gold, LOSSES[loss], kind.trees, root),
+        atol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("factors", PARTS)
+def test_the_surrogate_likelihood_where_the_messages_converge(rng, kind, root, factors):
+    """There its gradient is that of Bethe's log Z minus the gold score."""
+    case = PartCase(rng, root, PARTS[factors], kind.trees, lengths=(3, 1, 3))
+    for table in case.parts.tables.values():
+        table *= 0.5
+    infer = loopy_inference(kind.trees, root, 200, 0.2, factors)
+    check_part_gradient(case, lambda parts: part_likelihood(infer(parts), case.heads), atol=1e-6)
+
+
+def test_belief_propagation_without_parts_is_exact(rng, kind, root):
+    case = Case(rng, kind.trees, root)
+    parts = PackedParts.over(case.flat, LENGTHS, ())
+    model = loopy_inference(kind.trees, root, 1, 0.0, "pairs")(parts)
+    for loss in LOSSES.values():
+        one = loss_of_parts(model, case.gold, loss, kind.trees, root)
+        other = loss_of_arcs(case.packed(), case.gold, loss)
+        np.testing.assert_allclose(one.values, other.values, atol=1e-10)
+        np.testing.assert_allclose(one.d_scores.arcs, other.d_scores, atol=1e-8)
+    likelihood = part_likelihood(model, case.gold.heads)
+    expected = negative_log_likelihood(case.packed(), case.gold)
+    np.testing.assert_allclose(likelihood.values, expected.values, atol=1e-10)
+    np.testing.assert_allclose(likelihood.d_scores.arcs, expected.d_scores, atol=1e-10)
+
+
+def test_the_likelihood_goes_back_to_marginals_minus_gold(rng, root):
+    """Differences of log Z minus the gold score are what `part_likelihood` calls its gradient."""
+    case = PartCase(rng, root)
+    check_part_gradient(
+        case, lambda parts: part_likelihood(PackedSecondOrder(parts, root), case.heads), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_parts_that_score_nothing_change_nothing(rng, root, loss):
+    case = PartCase(rng, root)
+    parts = case.parts.with_scores(case.parts.arcs, case.parts.zeros().tables)
+    first_order = Packed(parts.arcs, parts.n_words, None, "projective", root)
+    one = loss_of_parts(PackedSecondOrder(parts, root), case.gold, LOSSES[loss], "projective", root)
+    other = loss_of_arcs(first_order, case.gold, LOSSES[loss])
+    np.testing.assert_allclose(one.values, other.values, atol=1e-10)
+    np.testing.assert_allclose(one.d_scores.arcs, other.d_scores, atol=1e-9)
+    likelihood = part_likelihood(PackedSecondOrder(parts, root), case.heads)
+    expected = negative_log_likelihood(first_order, Gold(case.gold.layout, case.heads))
+    np.testing.assert_allclose(likelihood.values, expected.values, atol=1e-10)
+    np.testing.assert_allclose(likelihood.d_scores.arcs, expected.d_scores, atol=1e-10)
