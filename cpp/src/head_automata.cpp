@@ -225,27 +225,75 @@ double score_of_walk(const StepTables& steps, Index head, Index choice, const do
   return score;
 }
 
-void batch_best_walks(const PartBatch& parts, const PartScores& scores,
-                      const PartValues<double>& indicators, double* values, int threads) {
+namespace {
+
+// The best walks of one sentence's heads, and the heads that words choose for themselves.
+class BestWalks {
+ public:
+  BestWalks(const PartIndex& parts, const PartScores& scores, const PartValues<double>& indicators)
+      : parts_(parts), scores_(scores), out_(indicators), steps_(parts, scores) {}
+
+  double run(bool own_heads) {
+    double total = 0.0;
+    for (Index h = 0; h <= parts_.n_words(); ++h) {
+      links_.clear();
+      if (own_heads && h > 0) {
+        for (const std::int32_t g : parts_.heads(h)) links_.push_back(scores_.arcs[cell(g, h)]);
+      }
+      total += head(h);
+    }
+    return total;
+  }
+
+ private:
+  double head(Index h) {
+    const bool competing = !links_.empty();
+    arcs_of_head(parts_, scores_.arcs, h, arcs_);
+    chosen_.resize(arcs_.size());
+    const double* links = competing && steps_.grand() ? links_.data() : nullptr;
+    const Walk walk = best_walk(steps_, h, arcs_.data(), links, chosen_.data(), scratch_);
+    if (walk.choice < 0) return walk.value;
+    const Index link = steps_.grand() ? parts_.first_link(h) + walk.choice : -1;
+    WalkParts(parts_, out_, 1.0).add(h, link, chosen_.data());
+    if (!competing) return walk.value;
+    const Index own = steps_.grand()
+                          ? walk.choice
+                          : std::max_element(links_.begin(), links_.end()) - links_.begin();
+    out_.arcs[cell(parts_.heads(h)[at(own)], h)] += 1.0;
+    return steps_.grand() ? walk.value : walk.value + links_[at(own)];
+  }
+
+  Index cell(Index head, Index modifier) const { return head * (parts_.n_words() + 1) + modifier; }
+
+  const PartIndex& parts_;
+  const PartScores& scores_;
+  const PartValues<double>& out_;
+  StepTables steps_;
+  std::vector<double> arcs_, links_;
+  std::vector<std::uint8_t> chosen_;
+  WalkScratch scratch_;
+};
+
+void best_of_batch(const PartBatch& parts, const PartScores& scores,
+                   const PartValues<double>& indicators, double* values, int threads,
+                   bool own_heads) {
   for_each_sentence(parts.size(), threads, work_of(parts), [&](Index i, Workspace&) {
-    const PartIndex& index = parts[i];
     const PartScores own = scores.of(parts.place(i));
     const PartValues<double> out = indicators.of(parts.place(i));
-    const StepTables steps(index, own);
-    const WalkParts add(index, out, 1.0);
-    std::vector<double> arcs;
-    std::vector<std::uint8_t> chosen;
-    WalkScratch scratch;
-    values[i] = 0.0;
-    for (Index h = 0; h <= index.n_words(); ++h) {
-      arcs_of_head(index, own.arcs, h, arcs);
-      chosen.resize(arcs.size());
-      const Walk walk = best_walk(steps, h, arcs.data(), nullptr, chosen.data(), scratch);
-      values[i] += walk.value;
-      const Index link = steps.grand() ? index.first_link(h) + walk.choice : -1;
-      if (walk.choice >= 0) add.add(h, link, chosen.data());
-    }
+    values[i] = BestWalks(parts[i], own, out).run(own_heads);
   });
+}
+
+}  // namespace
+
+void batch_best_walks(const PartBatch& parts, const PartScores& scores,
+                      const PartValues<double>& indicators, double* values, int threads) {
+  best_of_batch(parts, scores, indicators, values, threads, false);
+}
+
+void batch_best_choices(const PartBatch& parts, const PartScores& scores,
+                        const PartValues<double>& indicators, double* values, int threads) {
+  best_of_batch(parts, scores, indicators, values, threads, true);
 }
 
 void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const std::int32_t* heads,

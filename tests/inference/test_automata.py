@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from arbora.inference.automata import best_walks, tree_parts, walk_sums
+from arbora.inference.automata import best_choices, best_walks, tree_parts, walk_sums
 from arbora.parts import PackedParts
 from arbora.testing import enumerate_trees, random_parts, score_parts_slowly
 
@@ -63,6 +63,25 @@ def test_best_walks_are_best(kinds, seed):
     for kind in packed.kinds:
         total += counts.tables[kind] @ packed.tables[kind]
     assert total == pytest.approx(values.sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("kinds", MODELS, ids=lambda kinds: "+".join(kinds))
+@pytest.mark.parametrize("seed", range(4))
+def test_best_choices_are_best(kinds, seed):
+    """Walks that choose a head's own head as well, or choices of heads beside the walks."""
+    parts = random_parts(np.random.default_rng(seed), 4, kinds, forbidden=0.2, ties=seed > 2)
+    grand = any(kind.startswith("grand") for kind in kinds)
+    expected = 0.0 if grand else parts.arcs[:, 1:].max(axis=0).sum()
+    for head in range(5):
+        own = {g: parts.arcs[g, head] if grand and head else 0.0 for g in range(-1, 5)}
+        expected += max(score + own[g] for g, _, score in all_walks(parts, head))
+    packed = PackedParts.joined([parts])
+    counts, values = best_choices(packed)
+    assert values[0] == pytest.approx(expected, abs=1e-9)
+    total = counts.arcs[counts.arcs > 0] @ packed.arcs[counts.arcs > 0]
+    for kind in packed.kinds:
+        total += counts.tables[kind] @ packed.tables[kind]
+    assert total == pytest.approx(values[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("kinds", [*MODELS, ("siblings", "grandparents")], ids="+".join)

@@ -14,6 +14,7 @@ from arbora.training.parts import (
     PartMira,
     PartProblem,
     PartTrainer,
+    choice_rival,
     dual_rival,
     exact_rival,
     part_perceptron,
@@ -106,10 +107,10 @@ def test_rivals_are_at_least_as_good_as_gold(problem, weights, rival):
     assert np.array_equal(loss.d_scores.arcs, found.arcs - gold.arcs)
 
 
-@pytest.mark.parametrize("rival", RIVALS)
+@pytest.mark.parametrize("rival", [*RIVALS, "choices"])
 def test_mira_wins_the_margin_of_one_sentence(problem, weights, rival):
     """With steps as large as needed, the rival of the step is beaten by its cost."""
-    objective = PartMira(RIVALS[rival], problem.scorer, np.inf)
+    objective = PartMira((RIVALS | {"choices": choice_rival})[rival], problem.scorer, np.inf)
     rule = Additive(problem.scorer.size, 1)
     rule.start_from(weights)
     alone = PartProblem(problem.scorer, problem.treebank, problem.kept)

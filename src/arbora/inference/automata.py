@@ -12,13 +12,24 @@ from arbora._core import inference as kernels
 from arbora.parts import PackedParts
 from arbora.types import FloatArray, IntArray
 
-__all__ = ["best_walks", "tree_parts", "walk_sums"]
+__all__ = ["best_choices", "best_walks", "tree_parts", "walk_sums"]
 
 
 def best_walks(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
     """How often the best walks of all heads have each part, and their total scores."""
     answer, values = parts.zeros(), np.empty(len(parts))
     kernels.best_walks(parts.index, *parts.arrays(), *answer.arrays(), values, parts.threads)
+    return answer, values
+
+
+def best_choices(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+    """The best walks where every word also chooses its own head, for which heads compete.
+
+    The arcs of these choices count and score too: a tree has every arc twice. `walk_sums` sums over
+    the same choices.
+    """
+    answer, values = parts.zeros(), np.empty(len(parts))
+    kernels.best_choices(parts.index, *parts.arrays(), *answer.arrays(), values, parts.threads)
     return answer, values
 
 

@@ -27,6 +27,7 @@ from arbora.training.parts import (
     PartProblem,
     PartTrainer,
     Rival,
+    choice_rival,
     dual_rival,
     exact_rival,
     part_belief_objective,
@@ -84,8 +85,9 @@ def make_part_trainer(
     if loss is not None or settings.learner == "loglinear":
         objective = _summing_objective(model, settings, loss)
     else:
+        # The perceptron is that of Koo et al. (2010); MIRA is better where heads compete for words.
         rivals: dict[str | None, Rival] = {
-            "automata": walk_rival,
+            "automata": choice_rival if settings.learner == "mira" else walk_rival,
             "dual": dual_rival(
                 settings.trees, model.root, settings.max_iterations, settings.solver
             ),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.inference.automata import best_walks, tree_parts, walk_sums
+from arbora.inference.automata import best_choices, best_walks, tree_parts, walk_sums
 from arbora.inference.dual import Solver, decode_dual
 from arbora.inference.layout import Layout
 from arbora.inference.packed_second_order import PackedSecondOrder
@@ -33,6 +33,7 @@ __all__ = [
     "PartProblem",
     "PartTrainer",
     "Rival",
+    "choice_rival",
     "dual_rival",
     "exact_rival",
     "part_belief_objective",
@@ -111,6 +112,11 @@ def walk_rival(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
     return best_walks(parts)
 
 
+def choice_rival(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+    """The best walks of all heads and the heads that words choose for themselves."""
+    return best_choices(parts)
+
+
 def dual_rival(trees: TreeClass, root: Root, max_iterations: int, solver: Solver) -> Rival:
     """The best tree that dual decomposition finds."""
 
@@ -137,10 +143,7 @@ def walk_likelihood(smallest: float) -> PartObjective:
 
     def objective(batch: Batch, parts: PackedParts) -> PartLoss:
         expected, log_partition = walk_sums(parts)
-        d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=expected)
-        arcs = batch.layout.arcs(batch.heads)
-        d_scores.arcs[arcs] -= 1.0
-        gold = gold + batch.layout.per_sentence(parts.arcs[arcs])
+        d_scores, gold = _minus_gold(batch, parts, expected, own_heads=True)
         return _without_tiny(PartLoss(log_partition - gold, d_scores), smallest)
 
     return objective
@@ -184,6 +187,21 @@ def part_perceptron(rival: Rival) -> PartObjective:
     return objective
 
 
+def _minus_gold(
+    batch: Batch, parts: PackedParts, rival: PackedParts, own_heads: bool
+) -> tuple[PackedParts, FloatArray]:
+    """Takes the gold trees from a rival's parts, and gives their scores.
+
+    Where words chose their own heads besides (`own_heads`), gold arcs count twice as well.
+    """
+    d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=rival)
+    if not own_heads:
+        return d_scores, gold
+    arcs = batch.layout.arcs(batch.heads)
+    d_scores.arcs[arcs] -= 1.0
+    return d_scores, gold + batch.layout.per_sentence(parts.arcs[arcs])
+
+
 @dataclass(frozen=True)
 class PartMira:
     """MIRA against the rival that is best when every wrong arc scores one more."""
@@ -197,7 +215,8 @@ class PartMira:
             _with_cost(parts.arcs, batch.layout, batch.heads), parts.tables
         )
         against, values = self.rival(augmented)
-        d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=against)
+        own_heads = self.rival is choice_rival
+        d_scores, gold = _minus_gold(batch, parts, against, own_heads)
         violation = values - gold
         norms = self.scorer.norms(batch.encoded, batch.sentences, d_scores)
         steps = np.clip(violation / np.maximum(norms, 1e-12), 0.0, self.largest_step)

@@ -93,6 +93,12 @@ double score_of_walk(const StepTables& steps, Index head, Index choice, const do
 void batch_best_walks(const PartBatch& parts, const PartScores& scores,
                       const PartValues<double>& indicators, double* values, int threads);
 
+// The same where every word also chooses its own head, so that heads compete for it: with
+// grandparents as part of its walk, else by arc scores alone. The arcs of these choices are added
+// and scored as well, so a tree has every arc twice. It is what batch_walk_sums sums over.
+void batch_best_choices(const PartBatch& parts, const PartScores& scores,
+                        const PartValues<double>& indicators, double* values, int threads);
+
 // For many sentences: the sums over all walks of every head instead of the best ones. values[i] is
 // the logarithm of the product over heads; expected counts of arcs and parts are added to
 // `expected`. Automata with states have no part in it.
