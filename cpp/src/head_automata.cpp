@@ -124,7 +124,7 @@ double work_of(const PartBatch& parts) {
 
 }  // namespace
 
-StepTables::StepTables(const PartIndex& parts, const PartScores& scores, bool grand)
+StepTables::StepTables(const PartIndex& parts, const PartScores& scores, bool grand, Cycles cycles)
     : parts_(&parts), grand_(grand) {
   const Index n = parts.n_words();
   const auto consecutive = [&](Index head, double* to) {
@@ -157,8 +157,10 @@ StepTables::StepTables(const PartIndex& parts, const PartScores& scores, bool gr
       const double* of_modifiers = scores.grandparents == nullptr
                                        ? nullptr
                                        : scores.grandparents + parts.grandparents_at(link);
-      add_grandparent(parts.modifiers(h, 0), parts.grandparent(link), of_modifiers, to);
-      add_grandparent(parts.modifiers(h, 1), parts.grandparent(link),
+      constexpr std::int32_t kNobody = -2;
+      const std::int32_t excluded = cycles == Cycles::ignored ? kNobody : parts.grandparent(link);
+      add_grandparent(parts.modifiers(h, 0), excluded, of_modifiers, to);
+      add_grandparent(parts.modifiers(h, 1), excluded,
                       of_modifiers == nullptr ? nullptr : of_modifiers + left,
                       to + sibling_pairs(left));
     }

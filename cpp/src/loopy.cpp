@@ -30,6 +30,9 @@ double cost_of(const PartIndex& parts, Index iterations) {
          (3.0 * n * n * n + 60.0 * static_cast<double>(numbers));
 }
 
+// Memory is kept for the next sentence, unless a long one made it large.
+constexpr std::size_t kKept = std::size_t{1} << 24;
+
 // Runs job(sentence's number, sentence) for every sentence that has a tree; the first that has
 // none, or -1.
 template <class Job>
@@ -47,6 +50,7 @@ Index run(const LoopyBatch& batch, const Job& job) {
     } else {
       impossible[at(i)] = 1;
     }
+    if (sentence.bytes() > kKept) sentence = LoopyRun{};
   });
   const auto found = std::find(impossible.begin(), impossible.end(), std::uint8_t{1});
   return found == impossible.end() ? -1 : found - impossible.begin();

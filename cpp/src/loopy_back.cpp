@@ -29,6 +29,7 @@ void LoopyRun::backward(const PartScores& d_beliefs, const PartValues<double>& d
   const Row d = row_at(d_row_.data());
   for (Index a = 0; a < n_arcs_; ++a) d_arcs_[at(a)] += d.totals[a] + d_to_tree_[at(a)];
   graph_.write(d_arcs_.data(), d_pairs_.data(), d_scores);
+  graph_.clear_impossible(d_scores);
 }
 
 void LoopyRun::beliefs_back(const PartScores& d_beliefs, const PartValues<double>& d_scores) {
@@ -47,12 +48,11 @@ void LoopyRun::beliefs_back(const PartScores& d_beliefs, const PartValues<double
                        {d_first_.data(), d_second_.data(), d_pairs_.data()});
   add_pair_gradients();
   if (graph_.steps() == nullptr) return;
-  const PartScores of_walks = graph_.of_walks(d_beliefs);
-  if (of_walks.consecutive == nullptr && of_walks.grandparents == nullptr &&
-      of_walks.grandsiblings == nullptr) {
+  const bool of_grandparents = graph_.grand() && d_beliefs.grandparents != nullptr;
+  if (d_beliefs.consecutive == nullptr && d_beliefs.grandsiblings == nullptr && !of_grandparents) {
     return;
   }
-  const StepTables d_steps(graph_.parts(), of_walks, graph_.grand());
+  const StepTables d_steps = graph_.steps_of_tables(d_beliefs);
   for (Index h = 0; h <= graph_.parts().n_words(); ++h) {
     sum_head(h, last, Start::beliefs);
     walks_.differentiate({.steps = d_steps.side(h, 0, 0)});

@@ -18,10 +18,11 @@ void LoopyGraph::set(const PartIndex& parts, const PartScores& scores,
   const PartKinds kinds = parts.kinds();
   parts_ = &parts;
   order_.emplace(parts);
-  const bool grand = kinds.grandsiblings || (kinds.grandparents && settings.grandparents_in_walks);
+  grand_ = kinds.grandsiblings || (kinds.grandparents && settings.grandparents_in_walks);
+  list_impossible();
   steps_.reset();
-  if (kinds.consecutive || grand) steps_.emplace(parts, scores, grand);
-  pairs_of_grandparents_ = kinds.grandparents && !grand;
+  if (kinds.consecutive || grand_) steps_.emplace(steps_of_tables(scores));
+  pairs_of_grandparents_ = kinds.grandparents && !grand_;
 
   arc_scores.resize(at(n_arcs()));
   for (Index a = 0; a < n_arcs(); ++a) arc_scores[at(a)] = scores.arcs[order_->cell(a)];
@@ -35,6 +36,57 @@ void LoopyGraph::set(const PartIndex& parts, const PartScores& scores,
   read(scores, arc_scores.data(), pair_scores.data());
   count_factors();
   bound_messages(scores);
+}
+
+void LoopyGraph::list_impossible() {
+  impossible_grandparents_.clear();
+  impossible_grandsiblings_.clear();
+  if (!grand_) return;
+  for (Index link = 1; link < parts_->n_links(); ++link) {
+    const Index above = order_->of_link[at(link)];
+    const Index g = order_->head[at(above)], h = order_->modifier[at(above)];
+    const Index place = g == 0 ? -1 : parts_->place(h, g);
+    if (place < 0) continue;
+    const int side = g > h ? 1 : 0;
+    const auto k = static_cast<Index>(parts_->modifiers(h, side).size());
+    const auto left = static_cast<Index>(parts_->modifiers(h, 0).size());
+    impossible_grandparents_.push_back(parts_->grandparents_at(link) + (side == 0 ? 0 : left) +
+                                       place);
+    const Index table = parts_->grandsiblings_at(link, side, h);
+    for (Index i = 0; i <= place; ++i) {
+      impossible_grandsiblings_.push_back(table + sibling_pair(i, place));
+    }
+    for (Index next = place + 1; next <= k; ++next) {
+      impossible_grandsiblings_.push_back(table + sibling_pair(place + 1, next));
+    }
+  }
+}
+
+StepTables LoopyGraph::steps_of_tables(const PartScores& tables) {
+  PartScores possible = tables;
+  const auto without = [](const double* table, Index count, const std::vector<Index>& places,
+                          std::vector<double>& room) -> const double* {
+    if (table == nullptr || places.empty()) return table;
+    room.assign(table, table + count);
+    for (const Index place : places) room[at(place)] = 0.0;
+    return room.data();
+  };
+  if (grand_) {
+    possible.grandparents = without(tables.grandparents, parts_->grandparents(),
+                                    impossible_grandparents_, grandparents_);
+    possible.grandsiblings = without(tables.grandsiblings, parts_->grandsiblings(),
+                                     impossible_grandsiblings_, grandsiblings_);
+  }
+  return StepTables(*parts_, possible, grand_, StepTables::Cycles::ignored);
+}
+
+void LoopyGraph::clear_impossible(const PartValues<double>& tables) const {
+  if (tables.grandparents != nullptr) {
+    for (const Index place : impossible_grandparents_) tables.grandparents[place] = 0.0;
+  }
+  if (tables.grandsiblings != nullptr) {
+    for (const Index place : impossible_grandsiblings_) tables.grandsiblings[place] = 0.0;
+  }
 }
 
 void LoopyGraph::add_pair(Index one, Index two, Index part) {

@@ -193,6 +193,7 @@ double LoopyRun::beliefs(const PartValues<double>& answer) {
     log_partition += sum_head(h, last, Start::beliefs) - sum_of_links(h, last);
     walks_.add_parts(*graph_.steps(), h, graph_.of_walks(answer));
   }
+  graph_.clear_impossible(answer);
   if (settings_.parallel) {  // the tree has not heard the last messages
     tree_log_partition_ =
         tree_.messages(last.to_tree, graph_.certain(), last.marginals, last.from_tree);

@@ -201,6 +201,7 @@ int main() {
   test_decoding();
   test_climbing();
   test_hypergraphs();
+  test_loopy();
   test_exponential();
   test_wide_numbers();
   test_workspace();

@@ -22,3 +22,4 @@ void test_climbing();     // climbing_tests.cpp
 void test_hypergraphs();  // hypergraph_tests.cpp
 void test_decoding();     // decoding_tests.cpp
 void test_learning();     // learning_tests.cpp
+void test_loopy();        // loopy_tests.cpp

@@ -111,7 +111,8 @@ _HOMES = {
     "arbora.data": "Sentence read_conllu write_conllu",
     "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
     "arbora.inference": "Automaton Derivation Derivations FactorGraph GraphGradient HeadAutomata "
-    "Hypergraph LoopyTrees Mixture PartGradient ProjectiveTrees SecondOrderBatch SecondOrderTrees SpanningTrees TreeBatch",
+    "Hypergraph LoopyTrees Mixture PartGradient ProjectiveTrees SecondOrderBatch SecondOrderTrees "
+    "SpanningTrees TreeBatch",
     "arbora.parsers": "ParsedSentence Parser load",
     "arbora.parts": "Parts",
     "arbora.types": "Decoded Samples Tree",

@@ -1,4 +1,4 @@
-"""Single factors against the enumerated table, graphs against enumeration, and a factor of one's own."""
+"""Single factors against the enumerated table, graphs against enumeration, and one's own factor."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Valency:
         for i, x in enumerate(incoming):
             before[i + 1] = np.logaddexp(before[i], x + np.append(-np.inf, before[i, :-1]))
         for i in reversed(range(k)):
-            after[i] = np.logaddexp(after[i + 1], incoming[i] + np.append(-np.inf, after[i + 1, :-1]))
+            more = np.append(-np.inf, after[i + 1, :-1])
+            after[i] = np.logaddexp(after[i + 1], incoming[i] + more)
         weights = before[k] + scores
         total = np.logaddexp.reduce(weights)
         on = np.zeros(k)
@@ -267,7 +268,7 @@ def test_bad_graphs_are_told_in_one_sentence():
         FactorGraph([[0.0]], [])
     with pytest.raises(ShapeError, match="Chain has 7 scores, but 2"):
         Chain([0, 1], [1.0])
-    with pytest.raises(ShapeError, match="shape"):
+    with pytest.raises(ShapeError, match="a table of 2 variables has as many axes"):
         Table([0, 1], [1.0, 2.0])
     with pytest.raises(ArgumentError, match="1 to 20 variables"):
         Table(np.arange(21), [])

@@ -135,8 +135,8 @@ def test_no_score_is_too_large(scale, trees, root, schedule, rng):
                 gradient = beliefs.vjp(rng.normal(size=marginals.shape))
                 assert np.isfinite(gradient.arcs).all()
                 for kind in kinds:
-                    assert ((beliefs.part_marginals[kind] >= 0)).all()
-                    assert ((beliefs.part_marginals[kind] <= 1 + 1e-12)).all()
+                    assert (beliefs.part_marginals[kind] >= 0).all()
+                    assert (beliefs.part_marginals[kind] <= 1 + 1e-12).all()
                     assert np.isfinite(gradient.parts[kind]).all()
                 if schedule == "serial" and damping == 0.0:
                     assert np.abs(marginals[:, 1:].sum(axis=0) - 1).max() < 1e-9

@@ -33,8 +33,10 @@ def test_answers_do_not_depend_on_the_number_of_threads(kinds, trees, rng):
         packed = PackedLoopy(parts, trees, "multi", 2)
         sums = packed.sums()
         gradient = packed.vjp(sums.marginals.arcs, dict(sums.marginals.tables))
-        arrays = [sums.log_partition, packed.residuals, sums.marginals.arcs,
-                  *sums.marginals.tables.values(), gradient.arcs, *gradient.tables.values()]  # fmt: skip
+        arrays = [
+            sums.log_partition, packed.residuals, sums.marginals.arcs,
+            *sums.marginals.tables.values(), gradient.arcs, *gradient.tables.values(),
+        ]  # fmt: skip
         answers.append([array.tobytes() for array in arrays])
     assert answers[0] == answers[1] == answers[2]
 
@@ -80,7 +82,9 @@ def test_the_order_of_words_does_not_matter_to_spanning_trees(factors, root, rng
     siblings = moved[rows]
     siblings[:, 1:].sort(axis=1)
     grand = np.where(parts.grandparents.rows < 0, -1, moved[parts.grandparents.rows])
-    other = Parts(arcs, siblings=(siblings, scores), grandparents=(grand, parts.grandparents.scores))
+    other = Parts(
+        arcs, siblings=(siblings, scores), grandparents=(grand, parts.grandparents.scores)
+    )
     one, two = (LoopyTrees(p, root=root, factors=factors) for p in (parts, other))
     assert np.abs(two.marginals[np.ix_(moved, moved)] - one.marginals).max() < 1e-12
     assert two.bethe_log_partition == pytest.approx(one.bethe_log_partition, abs=1e-9)
@@ -134,7 +138,7 @@ def test_wrong_gradients_are_refused(rng):
     with pytest.raises(ShapeError, match="gradient of arcs must have shape"):
         packed.vjp(np.zeros(3))
     with pytest.raises(ShapeError, match="finite"):
-        packed.vjp(np.zeros(16), {"siblings": np.full(len(packed.parts.tables["siblings"]), np.inf)})
+        packed.vjp(np.zeros(16), {"siblings": np.inf * packed.parts.tables["siblings"]})
     with pytest.raises(ArgumentError, match="there are no grandparents"):
         packed.vjp(np.zeros(16), {"grandparents": np.zeros(2)})
 

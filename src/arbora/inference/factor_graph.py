@@ -173,9 +173,7 @@ def _as_scores(scores: ArrayLike) -> FloatArray:
     return read_only(array)
 
 
-def _groups(
-    schedule: str | Sequence[Sequence[int]], count: int
-) -> list[list[int]]:
+def _groups(schedule: str | Sequence[Sequence[int]], count: int) -> list[list[int]]:
     if schedule == "serial":
         return [[i] for i in range(count)]
     if schedule == "parallel":

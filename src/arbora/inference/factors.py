@@ -113,7 +113,9 @@ class Table(_Compiled):
             raise ArgumentError(f"a table has 1 to 20 variables, not {count}")
         table = as_real(scores, "scores")
         if table.shape != (2,) * count:
-            raise ShapeError(f"a table of {count} variables has shape {(2,) * count}: {table.shape}")
+            raise ShapeError(
+                f"a table of {count} variables has as many axes of 2, not {table.shape}"
+            )
         # The last index runs fastest: to the core, which counts in bits, its variable is the first.
         backwards = as_variables(variables)[::-1]
         super().__init__(kernels.TableFactor(count), backwards, table.reshape(-1))

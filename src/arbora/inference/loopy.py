@@ -130,7 +130,8 @@ class LoopyTrees:
     def residuals(self) -> FloatArray:
         """The largest change of a message in each iteration; 0 if there are arcs only."""
         self._all_sums()
-        return self._packed.residuals[0]
+        residuals: FloatArray = self._packed.residuals[0]
+        return residuals
 
     @property
     def converged(self) -> bool:

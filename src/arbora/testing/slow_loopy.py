@@ -112,11 +112,15 @@ class SlowLoopy:
             )  # fmt: skip
 
     def _automata(self) -> Iterable[SlowFactor]:
-        grand = self._in_automata and bool({"grandparents", "grandsiblings"} & set(self.parts.kinds))
+        grand = self._in_automata and bool(
+            {"grandparents", "grandsiblings"} & set(self.parts.kinds)
+        )
         if not grand and "consecutive_siblings" not in self.parts.kinds:
             return
-        kinds = [kind for kind in self.parts.kinds
-                 if kind == "consecutive_siblings" or (grand and kind != "siblings")]  # fmt: skip
+        kinds: list[PartKind] = [
+            kind for kind in self.parts.kinds
+            if kind == "consecutive_siblings" or (grand and kind != "siblings")
+        ]  # fmt: skip
         n = self.parts.n_words
         for h in range(n + 1):
             modifiers = [m for m in range(1, n + 1) if (h, m) in self._number]
@@ -125,8 +129,6 @@ class SlowLoopy:
             for taken in itertools.product([False, True], repeat=len(modifiers)):
                 has = [m for m, on in zip(modifiers, taken, strict=True) if on]
                 for g in heads or [-1]:
-                    if g in has:
-                        continue
                     rows = frozenset(self._rows(h, g, has, kinds)) & self._scores.keys()
                     choice = tuple(g == other for other in heads)
                     configurations.append((taken + choice, frozenset(rows)))
@@ -171,11 +173,12 @@ class SlowLoopy:
         plain = len(factor.arcs) - factor.links
         if not first:
             heard[plain:] = -np.log1p(np.exp(-heard[plain:]))
-        return np.exp(heard - self.messages[i])
+        return np.asarray(np.exp(heard - self.messages[i]))
 
     def _iterate(self, iteration: int, damping: float, schedule: str) -> None:
         def mixed(said: Precise, old: Precise) -> Precise:
-            return (1 - damping) * said + damping * old
+            mix: Precise = (1 - damping) * said + damping * old
+            return mix
 
         totals, before = self._totals(self.from_tree), self._totals(self._nothing)
         self.messages = [
@@ -205,8 +208,8 @@ class SlowLoopy:
         for i, factor in enumerate(self.factors):
             weights = factor.weights(self._heard(i, totals, first=False))
             for rows, p in zip(factor.rows, weights / weights.sum(), strict=True):
-                for row in rows:
-                    found[row] = found.get(row, np.longdouble(0)) + p
+                for part in rows:
+                    found[part] = found.get(part, np.longdouble(0)) + p
         return {
             kind: _exactly([found.get((kind, tuple(row)), np.longdouble(0))
                             for row in getattr(self.parts, kind).rows.tolist()])

@@ -24,8 +24,10 @@ class StepTables {
   StepTables(const PartIndex& parts, const PartScores& scores)
       : StepTables(parts, scores, parts.kinds().grand()) {}
   // Without `grand`, walks do not choose the head's own head, and parts with grandparents are
-  // somebody else's to score.
-  StepTables(const PartIndex& parts, const PartScores& scores, bool grand);
+  // somebody else's to score. With Cycles::ignored, steps over the grandparent are not forbidden.
+  enum class Cycles { forbidden, ignored };
+  StepTables(const PartIndex& parts, const PartScores& scores, bool grand,
+             Cycles cycles = Cycles::forbidden);
 
   const PartIndex& parts() const { return *parts_; }
   bool grand() const { return grand_; }

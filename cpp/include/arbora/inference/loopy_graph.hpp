@@ -7,6 +7,9 @@
 //     from its possible heads;
 //   - a factor over all arcs that allows trees only.
 //
+// Cycles and other things that no tree has are the tree's to forbid: a factor that says so again
+// would be heard twice.
+//
 // An arc that a score of -inf forbids keeps its number, but is never on and hears nothing. Pairs
 // that no tree can have are left out: those that close a cycle and, in projective trees, those
 // whose grandparent lies between head and modifier.
@@ -45,18 +48,20 @@ class LoopyGraph {
 
   // Null if no kind of parts asks for walks.
   const StepTables* steps() const { return steps_ ? &*steps_ : nullptr; }
-  bool grand() const { return steps_ && steps_->grand(); }
+  bool grand() const { return grand_; }
 
   // Numbers of arcs and parts from the tables of the model into the graph's order, and back.
   // `of_arcs` gains those of the root's grandparents, which go with their arcs.
   void read(const PartScores& tables, double* of_arcs, double* of_pairs) const;
   void write(const double* of_arcs, const double* of_pairs, const PartValues<double>& tables) const;
-  // The tables that walks read and write.
-  template <class Number>
-  PartValues<Number> of_walks(PartValues<Number> tables) const {
+  // The steps of walks for tables of scores, or of a direction in them.
+  StepTables steps_of_tables(const PartScores& tables);
+  // The tables that walks write to, and their end: parts that no tree has are set to 0.
+  PartValues<double> of_walks(PartValues<double> tables) const {
     if (!grand()) tables.grandparents = nullptr;
     return tables;
   }
+  void clear_impossible(const PartValues<double>& tables) const;
 
   std::vector<double> arc_scores;           // by arc
   std::vector<std::int32_t> first, second;  // the two arcs of each pair
@@ -69,12 +74,17 @@ class LoopyGraph {
   void list_grandparents(Trees trees);
   void count_factors();
   void bound_messages(const PartScores& scores);
+  void list_impossible();
 
   const PartIndex* parts_ = nullptr;
   std::optional<ArcOrder> order_;
   std::optional<StepTables> steps_;
   bool pairs_of_grandparents_ = false;
+  bool grand_ = false;
   double certain_ = 0.0;
+  // Parts with the grandparent as a modifier, in their tables, and room for tables without them.
+  std::vector<Index> impossible_grandparents_, impossible_grandsiblings_;
+  std::vector<double> grandparents_, grandsiblings_;
   std::vector<double> sizes_;  // by arc, the largest sum of other messages
   std::vector<Index> part_;    // of each pair, in the table of its kind
   Index sibling_pairs_ = 0;    // pairs of siblings come first

@@ -24,6 +24,9 @@ class LoopyRun {
   // Then: the gradient by all scores.
   void backward(const PartScores& d_beliefs, const PartValues<double>& d_scores);
 
+  // The size of the tape.
+  std::size_t bytes() const { return rows_.capacity() * sizeof(double); }
+
  private:
   // The numbers of one iteration. Messages to arcs come first, those of the tree last among them.
   struct Row {
