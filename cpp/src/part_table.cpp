@@ -198,8 +198,8 @@ void run(const Selection& selection, const PartBatch& parts, const Job& job) {
   std::vector<double> costs;
   for (Index i = 0; i < parts.size(); ++i) {
     const PartIndex& own = parts[i];
-    const Index count = 4 * own.n_arcs() + own.consecutive() + own.siblings() +
-                        own.grandparents() + own.grandsiblings();
+    const Index count = 4 * own.n_arcs() + own.consecutive() + own.siblings() + own.grandparents() +
+                        own.grandsiblings();
     costs.push_back(kWorkPerPart * static_cast<double>(count));
   }
   for_each_by_cost(costs, selection.threads, [&](Index i, Workspace& workspace) {
