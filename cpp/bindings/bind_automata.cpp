@@ -64,8 +64,8 @@ void bind_automata(nb::module_& module) {
   bind_walks<&arbora::batch_best_walks>(
       module, "best_walks",
       "Adds 1 to every part of the best walks of all heads; values are their scores.");
-  bind_walks<&arbora::batch_best_choices>(
-      module, "best_choices", "The same where every word also chooses its own head.");
+  bind_walks<&arbora::batch_best_choices>(module, "best_choices",
+                                          "The same where every word also chooses its own head.");
   bind_walks<&arbora::batch_walk_sums>(
       module, "walk_sums",
       "Adds the expected counts of parts over all walks; values are log sums.");

@@ -93,6 +93,8 @@ void bind_features(nb::module_& module) {
           },
           "block"_a, "sentences"_a, "features"_a, "clusters"_a.none())
       .def("n_words", &n_words)
+      .def("hiding", &Encoded::hiding, "amount"_a, "seed"_a,
+           nb::call_guard<nb::gil_scoped_release>())
       .def("__len__", &Encoded::sentences);
 
   module.def("learn_filter", &learn_filter, "encoded"_a, "heads"_a, "lengths"_a.noconvert(),

@@ -30,6 +30,7 @@ struct EndScores {
   }
   template <class... Atoms>
   void weighted(float value, const Template& name, const Atoms&... atoms) {
+    if (features::sees_hidden(atoms...)) return;
     const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
     for (std::uint32_t v = 0; v < kVariants; ++v) {
       totals[v] += static_cast<double>(value) * static_cast<double>(weights[slot ^ v]);
@@ -48,6 +49,7 @@ struct EndEntries {
   }
   template <class... Atoms>
   void weighted(float value, const Template& name, const Atoms&... atoms) {
+    if (features::sees_hidden(atoms...)) return;
     const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
     for (std::uint32_t v = 0; v < kVariants; ++v) {
       if (d[v] != 0.0) entries.add(slot ^ v, static_cast<double>(value) * d[v]);

@@ -70,6 +70,7 @@ class RowScores {
   }
   template <class... Atoms>
   void weighted(float value, const Template& name, const Atoms&... atoms) {
+    if (features::sees_hidden(atoms...)) return;
     const Weight* row = weights_ + row_of(table_, key_of(name, atoms...));
     constexpr Index line = 64 / sizeof(Weight);
     for (Index o = 0; o < table_.width; o += line) ARBORA_PREFETCH(row + o);
@@ -124,6 +125,7 @@ struct RowEntries {
   }
   template <class... Atoms>
   void weighted(float value, const Template& name, const Atoms&... atoms) {
+    if (features::sees_hidden(atoms...)) return;
     const std::size_t row = row_of(table, key_of(name, atoms...));
     for (Index o = 0; o < table.width; ++o) {
       if (d[o] == 0.0) continue;

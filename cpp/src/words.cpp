@@ -168,6 +168,24 @@ Sentence<std::uint64_t> Encoded::operator[](Index sentence) const {
           members_.data(), words(sentence)};
 }
 
+Encoded Encoded::hiding(double amount, std::uint64_t seed) const {
+  std::unordered_map<std::uint64_t, double> forms, lemmas;
+  for (const Word<std::uint64_t>& word : words_) {
+    forms[word.form] += 1.0;
+    lemmas[word.lemma] += 1.0;
+  }
+  Encoded answer = *this;
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    // One draw for both: who does not know a lemma does not know its forms.
+    const double draw = static_cast<double>(mixed(seed * kMix + i) >> 11U) * 0x1p-53;
+    Word<std::uint64_t>& word = answer.words_[i];
+    const auto unlucky = [&](double count) { return draw < amount / (amount + count); };
+    if (unlucky(forms[words_[i].form])) word.form = kHidden;
+    if (unlucky(lemmas[words_[i].lemma])) word.lemma = kHidden;
+  }
+  return answer;
+}
+
 NamedSentence::NamedSentence(const Block& block, std::int64_t sentence, Columns columns,
                              const Clusters* clusters)
     : n_words_(block.words(sentence)) {

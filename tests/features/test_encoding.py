@@ -91,6 +91,38 @@ def test_heads_labels_and_the_rest_never_matter():
     )
 
 
+def arc_scores(encoded, settings):
+    scorer = ArcScorer(settings, 14)
+    weights = np.random.default_rng(5).normal(size=scorer.size)
+    return scorer.scores(weights, encoded, everything(encoded))
+
+
+def test_hidden_words_are_not_seen():
+    """With all forms and lemmas hidden, lemmas are not seen; with none hidden, all is as it was."""
+    settings = settings_for(full())
+    _, plain = encode([full()], settings=settings)
+    _, other = encode([full(lemmas=["x", "y", "z", "w"])], settings=settings)
+    hidden = [arc_scores(one.hiding(1e15, 3), settings) for one in (plain, other)]
+    assert np.array_equal(*hidden)
+    assert not np.array_equal(hidden[0], arc_scores(plain, settings))
+    assert np.array_equal(arc_scores(plain.hiding(0.0, 3), settings), arc_scores(plain, settings))
+
+
+def test_how_many_words_are_hidden():
+    """A word that occurs c times, with probability amount / (amount + c): here 3 / (3 + 1)."""
+    tags = {"upos": ["X"], "xpos": ["Y"], "feats": ["_"]}
+    words = [Sentence.from_words(["a"], lemmas=[f"lemma{i}"], **tags) for i in range(600)]
+    settings = settings_for(full())
+    _, encoded = encode(words, settings=settings)
+    whole = arc_scores(encoded, settings)[1::4]
+    # The form occurs 600 times and is hardly ever hidden: lemmas make the difference.
+    shares = [
+        np.mean(arc_scores(encoded.hiding(3.0, seed), settings)[1::4] != whole) for seed in (0, 1)
+    ]
+    assert shares == pytest.approx([0.75, 0.75], abs=0.08)
+    assert shares[0] != shares[1]
+
+
 def test_multiword_tokens_and_empty_nodes_are_passed_over(rng):
     plain = toy_sentence(rng, 3)
     lines = bytes(plain).decode().rstrip("\n").split("\n")

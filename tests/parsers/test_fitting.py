@@ -34,7 +34,9 @@ LEARNERS = {
         "order": "grandsibling", "learner": "perceptron", "training_inference": "dual",
         "max_iterations": 50,
     },
-    "grandsiblings by likelihood": {"order": "grandsibling", "learner": "loglinear"},
+    "grandsiblings by likelihood": {
+        "order": "grandsibling", "learner": "loglinear", "word_dropout": 1.0,
+    },
     "exact grandparents": {"order": "grandparent", "trees": "projective", "inference": "exact"},
     "l2": {"learner": "l2", "optimizer": "sgd"},
     "risk": {"learner": "risk", "trees": "projective"},

@@ -24,6 +24,7 @@ BAD = [
     ("seed", 2**63), ("seed", 0.5), ("seed", None), ("inference", "sampling"),
     ("training_inference", "z"), ("solver", "simplex"), ("max_iterations", 0),
     ("max_iterations", None), ("prune_threshold", 1.5), ("prune_heads", 0), ("held_out", 1.0),
+    ("word_dropout", -1.0), ("word_dropout", None),
     ("bp_iterations", 0), ("bp_iterations", 2.0), ("damping", 1.0), ("damping", -0.1),
     ("damping", math.nan), ("factors", "triples"), ("first_temperature", 0.0),
     ("last_temperature", -1.0), ("last_temperature", math.nan), ("projectivise", "no"),
@@ -78,6 +79,8 @@ NONSENSE = [
     ({"learner": "risk", "first_temperature": 0.00001}, "the temperature falls"),
     ({"projectivise": True}, "belongs to trees='projective'"),
     ({"trees": "projective", "projectivise": False}, "gold trees of the class"),
+    ({"optimizer": "lbfgs", "word_dropout": 1.0}, "this learner takes no steps"),
+    ({"learner": "maxmargin", "word_dropout": 1.0}, "this learner takes no steps"),
     ({"learner": "mira", "rate": "auto"}, "this learner has none"),
 ]
 

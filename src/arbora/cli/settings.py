@@ -59,7 +59,7 @@ OPTIONS = [
     Option(
         "batch_size", int, LEARNING,
         "Sentences per step of adagrad, sgd, perceptron and mira; 1 is the textbook online "
-        "learner. By default 16.",
+        "learner. By default 16 (perceptron and mira of higher orders: 4).",
     ),
     Option(
         "rate", str, LEARNING,
@@ -71,6 +71,12 @@ OPTIONS = [
         "l2", float, LEARNING,
         "Strength of regularisation, but for perceptron and mira: l2 / 2 times the squared "
         "weights. By default 10 (sgd, lbfgs, cg: 1).",
+    ),
+    Option(
+        "word_dropout", float, LEARNING,
+        "Hide a word that occurs c times from the features with probability X / (X + c), anew in "
+        "each pass: X = 1 or 3 helps where new texts have many new words. By default 0.",
+        "X",
     ),
     Option(
         "first_temperature", float, LEARNING,

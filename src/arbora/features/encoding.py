@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -72,6 +73,15 @@ class Encoded:
 
     def __len__(self) -> int:
         return len(self.n_words)
+
+    def hiding(self, amount: float, seed: int) -> Encoded:
+        """The same where a form or lemma that occurs c times is hidden with amount / (amount + c).
+
+        Features that see a hidden word do not fire.
+        """
+        answer = copy(self)
+        answer.kernel = self.kernel.hiding(amount, seed)
+        return answer
 
 
 def _is_filled(block: Block, column: int) -> bool:

@@ -91,6 +91,8 @@ def _check_unused(settings: ParserSettings) -> None:
         exponentiated = learner == "maxmargin" or settings.optimizer == "eg"
         kind = "goes sentence by sentence" if exponentiated else "looks at all sentences"
         raise ArgumentError(f"this learner {kind}: leave batch_size out.")
+    if settings.word_dropout > 0.0 and not online:
+        raise ArgumentError("word_dropout hides words step by step: this learner takes no steps.")
     for name in _OF_PROPAGATION:
         if getattr(settings, name) is not None and not uses_propagation(settings):
             raise ArgumentError(

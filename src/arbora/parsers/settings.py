@@ -89,6 +89,7 @@ class ParserSettings:
     largest_step: float = 0.001
     k: int = 5
     average: bool = True
+    word_dropout: float = 0.0
     held_out: float = 0.1
     refit: bool = True
     arc_filter: bool = True
@@ -169,7 +170,7 @@ def _learning_defaults(settings: ParserSettings) -> dict[str, Any]:
     if settings.learner == "maxmargin" or settings.optimizer == "eg":
         return {"passes": 30, "l2": 10.0}
     if settings.learner in ("perceptron", "mira"):
-        return {"passes": 15, "batch_size": 16}
+        return {"passes": 15, "batch_size": 16 if settings.order == "first" else 4}
     by_optimizer: dict[str, dict[str, Any]] = {
         "adagrad": {"passes": 15, "batch_size": 16, "rate": 0.05, "l2": 10.0},
         "sgd": {"passes": 15, "batch_size": 16, "rate": 0.02, "l2": 1.0},
@@ -216,7 +217,7 @@ _OPTIONAL = {
 }  # fmt: skip
 _REAL = {
     "rate", "l2", "largest_step", "prune_threshold", "held_out", "damping", "first_temperature",
-    "last_temperature",
+    "last_temperature", "word_dropout",
 }  # fmt: skip
 _RANGES: dict[str, tuple[float, float]] = {
     "clusters": (0, 256),
@@ -235,6 +236,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "prune_threshold": (0.0, 1.0),
     "prune_heads": (1, 10**6),
     "held_out": (0.0, 0.9),
+    "word_dropout": (0.0, 1e6),
     "bits": (8, 28),
     "label_bits": (4, 24),
     "seed": (0, 2**63 - 1),

@@ -72,7 +72,7 @@ def make_trainer(settings: ParserSettings, problem: ArcProblem, start: Model | N
     rule.start_from(_first_weights(settings, problem, start))
     return OnlineTrainer(
         problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average,
-        annealing=annealing,
+        annealing=annealing, word_dropout=settings.word_dropout,
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def make_part_trainer(
         rule.start_from(start.weights)
     return PartTrainer(
         problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average,
-        annealing=annealing,
+        annealing=annealing, word_dropout=settings.word_dropout,
     )  # fmt: skip
 
 

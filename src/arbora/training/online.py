@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,8 @@ Objective = Callable[[Batch, Packed, Gold], Loss]
 class SteppingTrainer(ABC):
     """Passes over a treebank with a rule for each mini-batch's gradient.
 
-    Where the loss has a temperature, `annealing` is told of every step.
+    Where the loss has a temperature, `annealing` is told of every step. `word_dropout` hides words
+    from the features, others in every pass: new sentences will have words that were never seen.
     """
 
     def __init__(
@@ -55,8 +57,10 @@ class SteppingTrainer(ABC):
         batch_size: int,
         averaged: bool,
         annealing: Annealing | None = None,
+        word_dropout: float = 0.0,
     ) -> None:
         self.treebank, self.rule, self.annealing = treebank, rule, annealing
+        self.word_dropout = word_dropout
         self.batch_size, self.averaged = batch_size, averaged
         self.gradient = Gradient(size)
 
@@ -65,8 +69,11 @@ class SteppingTrainer(ABC):
         """The loss of a batch; makes `gradient` that of its weights."""
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
-        loss = 0.0
-        for batch in batches(self.treebank, order, self.batch_size, tick):
+        loss, treebank = 0.0, self.treebank
+        if self.word_dropout > 0.0:
+            # Each pass has an order of its own, so passes differ, and a resumed one is the same.
+            treebank = treebank.hiding_words(self.word_dropout, crc32(order.tobytes()))
+        for batch in batches(treebank, order, self.batch_size, tick):
             loss += self.look_at(batch)
             self.rule.apply(self.gradient, len(batch))
             if self.annealing is not None:
@@ -101,10 +108,11 @@ class OnlineTrainer(SteppingTrainer):
         batch_size: int,
         averaged: bool,
         annealing: Annealing | None = None,
+        word_dropout: float = 0.0,
     ) -> None:
         super().__init__(
             problem.scorer.size, problem.treebank, rule, batch_size=batch_size, averaged=averaged,
-            annealing=annealing,
+            annealing=annealing, word_dropout=word_dropout,
         )  # fmt: skip
         self.problem, self.objective = problem, objective
 

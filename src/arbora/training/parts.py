@@ -93,10 +93,11 @@ class PartTrainer(SteppingTrainer):
         batch_size: int,
         averaged: bool,
         annealing: Annealing | None = None,
+        word_dropout: float = 0.0,
     ) -> None:
         super().__init__(
             problem.scorer.size, problem.treebank, rule, batch_size=batch_size, averaged=averaged,
-            annealing=annealing,
+            annealing=annealing, word_dropout=word_dropout,
         )  # fmt: skip
         self.problem, self.objective = problem, objective
 

@@ -67,6 +67,10 @@ class Treebank:
     def with_heads(self, heads: IntArray) -> Treebank:
         return replace(self, heads=heads)
 
+    def hiding_words(self, amount: float, seed: int) -> Treebank:
+        """The same with some words unseen: `Encoded.hiding`."""
+        return replace(self, encoded=self.encoded.hiding(amount, seed))
+
     def batch(self, sentences: NDArray[np.int64]) -> Batch:
         return Batch(self, sentences)
 

@@ -40,6 +40,13 @@ struct NamedAtom {
 constexpr std::uint64_t hash_of(std::uint64_t atom) { return atom; }
 inline std::uint64_t hash_of(const NamedAtom& atom) { return atom.hash; }
 
+// The atom of a word that is hidden while learning: features that see it do not fire.
+inline constexpr std::uint64_t kHidden = 0x5bd1e995a7c3f10dULL;
+template <class... Atoms>
+inline bool sees_hidden(const Atoms&... atoms) {
+  return ((hash_of(atoms) == kHidden) || ...);
+}
+
 // Each place in a template has a multiplier of its own, so that swapping atoms makes another key.
 inline constexpr std::uint64_t kPlaces[] = {0x9e3779b97f4a7c15ULL, 0xc2b2ae3d27d4eb4fULL,
                                             0x165667b19e3779f9ULL, 0xff51afd7ed558ccdULL,

@@ -87,6 +87,10 @@ class Encoded {
   Index words(Index sentence) const { return n_words_[static_cast<std::size_t>(sentence)]; }
   Sentence<std::uint64_t> operator[](Index sentence) const;
 
+  // The same sentences where a form or lemma that occurs c times in them is hidden with
+  // probability amount / (amount + c), at places that the seed decides.
+  Encoded hiding(double amount, std::uint64_t seed) const;
+
  private:
   std::vector<Word<std::uint64_t>> words_;
   std::vector<Morph<std::uint64_t>> morphs_;

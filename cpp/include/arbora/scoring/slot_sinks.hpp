@@ -45,6 +45,7 @@ class SlotScore {
 
   template <class... Atoms>
   void operator()(const features::Template& name, const Atoms&... atoms) {
+    if (features::sees_hidden(atoms...)) return;
     const std::uint32_t slot = slot_of(key_of(name, atoms...), bits_);
     ARBORA_PREFETCH(weights_ + slot);
     if (count_ == slots_.size()) {
@@ -55,6 +56,7 @@ class SlotScore {
   }
   template <class... Atoms>
   void weighted(float value, const features::Template& name, const Atoms&... atoms) {
+    if (features::sees_hidden(atoms...)) return;
     rest_ += static_cast<double>(value) * both(slot_of(key_of(name, atoms...), bits_));
   }
 
@@ -114,6 +116,7 @@ struct SlotEntries {
   }
   template <class... Atoms>
   void weighted(float value, const features::Template& name, const Atoms&... atoms) {
+    if (features::sees_hidden(atoms...)) return;
     const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
     entries.add(slot ^ variants.first, static_cast<double>(value) * d);
     entries.add(slot ^ variants.second, static_cast<double>(value) * d);
