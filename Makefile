@@ -47,6 +47,7 @@ wheel: $(STAMP)  ## A wheel in dist/
 
 pictures: $(STAMP)  ## Draw the pictures of README and docs again
 	$(RUN) docs/draw_pictures.py
+	$(RUN) docs/draw_circuits.py
 
 clean:           ## Forget everything that was built
 	rm -rf $(VENV) build dist
