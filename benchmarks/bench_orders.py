@@ -32,7 +32,8 @@ ORDERS = ("first", *GOALS)
 
 def model_of(folder: Path, memory: Path, order: str, **options: Any) -> Path:
     """The file of a model, trained now or earlier."""
-    path = memory / f"speed-{folder.name}-{order}{'-exact' if options else ''}.arbora"
+    chosen = "".join(f"-{value}" for value in options.values())
+    path = memory / f"speed-{folder.name}-{order}{chosen}.arbora"
     if not path.exists():
         memory.mkdir(parents=True, exist_ok=True)
         parser = arbora.Parser(passes=2, order=order, **options)  # type: ignore[arg-type]
