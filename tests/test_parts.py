@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
 import arbora
-from arbora import Parts
+from arbora import HeadAutomata, LoopyTrees, Parts
 from arbora.parts import KINDS, PackedParts
 from arbora.testing import (
     all_part_rows,
@@ -115,3 +118,17 @@ def test_arcs_without_a_tree_are_refused():
     arcs[0, 1] = -np.inf
     with pytest.raises(arbora.NoTreeError, match="cannot be reached"):
         Parts(arcs)
+
+
+@pytest.mark.parametrize("copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy])
+def test_parts_and_what_is_made_of_them_can_be_copied(copied):
+    rng = np.random.default_rng(4)
+    parts = random_parts(rng, 5, ("consecutive_siblings", "grandparents"), forbidden=0.2)
+    again = copied(parts)
+    assert again.kinds == parts.kinds
+    assert np.array_equal(again.arcs, parts.arcs)
+    assert np.array_equal(again.grandparents.scores, parts.grandparents.scores)
+    beliefs = LoopyTrees(parts, "projective", "multi", iterations=3, damping=0.1)
+    assert np.array_equal(copied(beliefs).marginals, beliefs.marginals)
+    automata = HeadAutomata(parts)
+    assert copied(automata).argmax().score == automata.argmax().score

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -135,6 +135,9 @@ class Parts:
     def listed(self, kind: PartKind, values: FloatArray) -> FloatArray:
         """Numbers of a table of this sentence in the order in which the parts were given."""
         return values[self._numbers[kind]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parts, (self.arcs, *(self._lists.get(kind) for kind in KINDS))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(given.scores)} {kind}" for kind, given in self._lists.items())

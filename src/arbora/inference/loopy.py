@@ -8,7 +8,7 @@ are differentiable functions of the scores, whether or not they have converged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
@@ -103,6 +103,11 @@ class LoopyTrees:
     def scores(self) -> FloatArray:
         """The scores of the arcs, read-only, with -inf in column 0 and on the diagonal."""
         return self._arcs.scores(0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        own = self._packed
+        how = (own.trees, own.root, own.iterations, own.damping, own.schedule, own.factors)
+        return LoopyTrees, (self.parts, *how)
 
     def __repr__(self) -> str:
         kinds = "".join(f", {kind}" for kind in self.parts.kinds)
