@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -139,6 +139,9 @@ class Parts:
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(given.scores)} {kind}" for kind, given in self._lists.items())
         return f"Parts({self.n_words} words{', ' + counts if counts else ''})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parts, (self.arcs, *(self._lists.get(kind) for kind in KINDS))
 
     def _checked_numbers(self, kind: PartKind) -> NDArray[np.int64]:
         index = self._lists[kind].rows

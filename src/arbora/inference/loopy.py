@@ -8,7 +8,7 @@ are differentiable functions of the scores, whether or not they have converged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
@@ -156,6 +156,11 @@ class LoopyTrees:
         tables = self._lists.tables(self._packed.parts, d_part_marginals or {})
         through = self._packed.vjp(d_arcs, tables)
         return PartGradient(self._arcs.piece(through.arcs, 0), self._listed(through))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        packed = self._packed
+        settings = (packed.iterations, packed.damping, packed.schedule, packed.factors)
+        return LoopyTrees, (self.parts, self.trees, self.root, *settings)
 
     def _all_sums(self) -> SecondOrderSums:
         if self._sums is None:
