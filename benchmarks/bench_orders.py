@@ -96,7 +96,9 @@ def exact_sums(folder: Path, memory: Path, rounds: int) -> None:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("--treebank", type=Path, required=True)
     arguments.add_argument("--memory", type=Path, default=Path("build/experiments"))
     arguments.add_argument("--rounds", type=int, default=7)

@@ -90,7 +90,9 @@ class Experiments:
 
     @classmethod
     def from_arguments(cls, description: str) -> tuple[Experiments, argparse.Namespace]:
-        parser = argparse.ArgumentParser(description=description)
+        parser = argparse.ArgumentParser(
+            description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
         default = os.environ.get("ARBORA_TREEBANKS")
         parser.add_argument("--treebanks", type=Path, default=default, required=default is None)
         parser.add_argument("--memory", type=Path, default=Path("build/experiments"))

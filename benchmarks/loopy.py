@@ -168,14 +168,7 @@ def risk(experiments: Experiments, seeds: int) -> None:
     """Annealed risk without L2 before it, which they found to be worse than either."""
     print("\n## Annealed risk alone, four iterations\n")
     columns = {"AR": {"learner": "risk"}} | LOSSES
-    print("| treebank | " + " | ".join(columns) + " |")
-    print("| --- |" + " ---: |" * len(columns))
-    for treebank in THREE:
-        runs = [
-            _runs(experiments, treebank, seeds, loss, order="grandsibling")
-            for loss in columns.values()
-        ]
-        print(f"| {treebank} | " + " | ".join(f"{_uas(some):.2f}" for some in runs) + " |")
+    _print_by_treebank(experiments, seeds, THREE, columns)
 
 
 def control(experiments: Experiments, seeds: int) -> None:
@@ -186,14 +179,7 @@ def control(experiments: Experiments, seeds: int) -> None:
         "L2, as they are": LOSSES["L2"],
         "L2, projectivised": LOSSES["L2"] | {"projectivise": True},
     }
-    print("| treebank | " + " | ".join(columns) + " |")
-    print("| --- |" + " ---: |" * len(columns))
-    for treebank in (*CROSSING, "conllx_danish_ddt"):
-        runs = [
-            _runs(experiments, treebank, seeds, loss, order="grandsibling")
-            for loss in columns.values()
-        ]
-        print(f"| {treebank} | " + " | ".join(f"{_uas(some):.2f}" for some in runs) + " |")
+    _print_by_treebank(experiments, seeds, (*CROSSING, "conllx_danish_ddt"), columns)
 
 
 def grid(experiments: Experiments, seeds: int) -> None:
@@ -234,6 +220,20 @@ def _uas(runs: list[Result]) -> float:
 
 def _flat(runs: Iterable[list[Result]]) -> list[Result]:
     return [run for some in runs for run in some]
+
+
+def _print_by_treebank(
+    experiments: Experiments, seeds: int, treebanks: Iterable[str], columns: Mapping[str, Options]
+) -> None:
+    """UAS with grandparents and siblings, four iterations, a column for each way to learn."""
+    print("| treebank | " + " | ".join(columns) + " |")
+    print("| --- |" + " ---: |" * len(columns))
+    for treebank in treebanks:
+        runs = [
+            _runs(experiments, treebank, seeds, loss, order="grandsibling")
+            for loss in columns.values()
+        ]
+        print(f"| {treebank} | " + " | ".join(f"{_uas(some):.2f}" for some in runs) + " |")
 
 
 def _print_columns(what: str, rows: list[Any], columns: Mapping[str, list[list[Result]]]) -> None:

@@ -7,6 +7,7 @@
 
 #include "arbora/inference/decode_parts.hpp"
 #include "arrays.hpp"
+#include "interrupts.hpp"
 #include "part_arrays.hpp"
 
 namespace nb = nanobind;
@@ -24,24 +25,10 @@ using arbora::border::InOut;
 using arbora::border::Input;
 using arbora::border::Output;
 using arbora::border::part_scores;
+using arbora::border::run_polling;
 using arbora::border::to_array;
 using Floats = Input<double>;
 using Ints = Input<std::int64_t>;
-
-// Runs a computation without the interpreter's lock; a signal such as Ctrl-C ends it.
-template <class Job>
-auto run_interruptibly(const Job& job) {
-  try {
-    nb::gil_scoped_release release;
-    Interruption interruption([] {
-      nb::gil_scoped_acquire acquire;
-      return PyErr_CheckSignals() != 0;
-    });
-    return job(interruption);
-  } catch (const arbora::Interrupted&) {
-    throw nb::python_error();  // what the signal's handler raised
-  }
-}
 
 TreeQuestion question_of(bool projective, bool multi, Index max_iterations, bool lazy = true,
                          double seconds = arbora::kInfinity) {
@@ -67,7 +54,7 @@ void decode(const PartBatch& parts, Floats arcs, Floats consecutive, Floats sibl
                                        {numbers.data(), numbers.size()}};
   const arbora::DualAnswers answers{heads.data(), scores.data(), bounds.data(), certified.data(),
                                     iterations.data()};
-  run_interruptibly([&](Interruption& interruption) {
+  run_polling([&](Interruption& interruption) {
     arbora::batch_decode(parts, values, automata,
                          question_of(projective, multi, max_iterations, lazy, seconds),
                          static_cast<Solver>(solver), answers, threads, interruption);
@@ -79,7 +66,7 @@ std::tuple<Output<std::int32_t>, Output<double>, Output<double>> trace(
     Floats grandsiblings, Index sentence, bool projective, bool multi, Index max_iterations) {
   const auto values = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
   if (sentence < 0 || sentence >= parts.size()) throw nb::index_error("no such sentence");
-  arbora::DualTrace found = run_interruptibly([&](Interruption& interruption) {
+  arbora::DualTrace found = run_polling([&](Interruption& interruption) {
     return arbora::trace_dual(parts, values, sentence,
                               question_of(projective, multi, max_iterations), interruption);
   });

@@ -6,6 +6,7 @@
 
 #include "arbora/inference/loopy.hpp"
 #include "arrays.hpp"
+#include "interrupts.hpp"
 #include "part_arrays.hpp"
 
 namespace nb = nanobind;
@@ -14,11 +15,13 @@ using namespace nb::literals;
 namespace {
 
 using arbora::Index;
+using arbora::Interruption;
 using arbora::PartBatch;
 using arbora::border::check_count;
 using arbora::border::checked_values;
 using arbora::border::InOut;
 using arbora::border::Input;
+using arbora::border::run_polling;
 
 using Floats = Input<double>;
 using FloatAnswer = InOut<double>;
@@ -35,37 +38,41 @@ arbora::PartValues<Number> values_of(const PartBatch& parts, const Arrays& array
                     arrays);
 }
 
-arbora::LoopyBatch batch_of(const PartBatch& parts, const Given& scores, const Settings& given,
-                            int threads) {
+arbora::LoopySettings settings_of(const Settings& given) {
   const auto [projective, multi_root, iterations, damping, parallel, in_walks] = given;
   if (iterations < 1) throw std::invalid_argument("iterations");
-  return {parts,
-          values_of<const double>(parts, scores),
-          {projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
-           multi_root ? arbora::Root::multi : arbora::Root::single, iterations, damping, parallel,
-           in_walks},
-          threads};
+  return {projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
+          multi_root ? arbora::Root::multi : arbora::Root::single,
+          iterations,
+          damping,
+          parallel,
+          in_walks};
 }
 
-Index sums(const PartBatch& parts, Given scores, Settings settings, int threads,
+Index sums(const PartBatch& parts, Given scores, Settings given, int threads,
            FloatAnswer log_partition, FloatAnswer residuals, Answer beliefs) {
-  const auto batch = batch_of(parts, scores, settings, threads);
+  const arbora::LoopySettings settings = settings_of(given);
   check_count(log_partition.size(), parts.size(), "log_partition");
-  check_count(residuals.size(), parts.size() * batch.settings.iterations, "residuals");
+  check_count(residuals.size(), parts.size() * settings.iterations, "residuals");
+  const auto values = values_of<const double>(parts, scores);
   const auto answer = values_of<double>(parts, beliefs);
-  nb::gil_scoped_release release;
-  return arbora::loopy_sums(batch, log_partition.data(), residuals.data(), answer);
+  return run_polling([&](Interruption& interruption) {
+    return arbora::loopy_sums({parts, values, settings, threads, interruption},
+                              log_partition.data(), residuals.data(), answer);
+  });
 }
 
 // Without `of_parts`, only the beliefs of arcs have a gradient.
-Index vjp(const PartBatch& parts, Given scores, Settings settings, int threads, Given d_beliefs,
+Index vjp(const PartBatch& parts, Given scores, Settings given, int threads, Given d_beliefs,
           bool of_parts, Answer d_scores) {
-  const auto batch = batch_of(parts, scores, settings, threads);
+  const arbora::LoopySettings settings = settings_of(given);
+  const auto values = values_of<const double>(parts, scores);
   auto direction = values_of<const double>(parts, d_beliefs);
   if (!of_parts) direction = {direction.arcs};
   const auto answer = values_of<double>(parts, d_scores);
-  nb::gil_scoped_release release;
-  return arbora::loopy_vjp(batch, direction, answer);
+  return run_polling([&](Interruption& interruption) {
+    return arbora::loopy_vjp({parts, values, settings, threads, interruption}, direction, answer);
+  });
 }
 
 }  // namespace

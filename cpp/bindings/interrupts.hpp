@@ -1,5 +1,6 @@
-// Work that takes long and that Ctrl-C ends. Python hears of signals on its main thread only, so
-// the work goes to another one and the caller's waits for either.
+// Work that takes long and that Ctrl-C ends. Python hears of signals on its main thread only:
+// either the work polls for them there, or it goes to another thread and the caller's waits for
+// either.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,6 +9,8 @@
 #include <chrono>
 #include <future>
 #include <system_error>
+
+#include "arbora/base/interruption.hpp"
 
 namespace arbora::border {
 
@@ -37,6 +40,21 @@ void run_interruptibly(bool takes_long, const Job& job) {
     throw interrupt;
   }
   work.get();
+}
+
+// Calls job(interruption) without the GIL, for jobs that poll: no other thread is needed.
+template <class Job>
+auto run_polling(const Job& job) {
+  try {
+    const nanobind::gil_scoped_release release;
+    Interruption interruption([] {
+      const nanobind::gil_scoped_acquire acquire;
+      return PyErr_CheckSignals() != 0;
+    });
+    return job(interruption);
+  } catch (const Interrupted&) {
+    throw nanobind::python_error();  // what the signal's handler raised
+  }
 }
 
 }  // namespace arbora::border

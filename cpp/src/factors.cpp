@@ -13,10 +13,10 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 bool is_on(std::size_t configuration, Index variable) { return configuration >> variable & 1U; }
 
 // A message from the logarithms of the weights with a variable on and off, the incoming log-odds
-// still among the former.
+// still among the former. What is certain outweighs what came in, as in `message`.
 double log_message(double log_on, double log_off, double incoming) {
-  if (log_on == kForbidden) return -kCertain;
-  return log_off == kForbidden ? kCertain : log_on - log_off - incoming;
+  if (log_on == kForbidden) return -kCertain - std::max(incoming, 0.0);
+  return log_off == kForbidden ? kCertain - std::min(incoming, 0.0) : log_on - log_off - incoming;
 }
 
 }  // namespace
@@ -135,14 +135,52 @@ void WalkFactor::messages(const double* scores, const double* incoming, double* 
   log_partition(scores, incoming);
   list_marginals();
   for (Index i = 0; i < n_variables(); ++i) {
-    outgoing[i] = message(on_[at(i)], off_[at(i)], incoming[i], kCertain);
+    outgoing[i] = message(on_[at(i)], off_[at(i)], incoming[i], kInfinity);
   }
+  for (Index i = 0; i < n_variables(); ++i) {
+    if (!std::isinf(outgoing[i])) continue;
+    sum_without(scores, incoming, i);
+    const double on = on_[at(i)], off = off_[at(i)];
+    outgoing[i] = message(on, off, 0.0, kInfinity);
+    if (std::isinf(outgoing[i])) outgoing[i] = message(on, off, incoming[i], kCertain);
+  }
+}
+
+// The same walks without what variable i said. The message to i does not depend on that, but it may
+// have been so large that no chance was left for the contrary.
+void WalkFactor::sum_without(const double* scores, const double* incoming, Index i) {
+  without_.assign(incoming, incoming + n_variables());
+  without_[at(i)] = 0.0;
+  log_partition(scores, without_.data());
+  list_marginals();
 }
 
 void WalkFactor::pullback(const double* scores, const double* incoming, const double* d_outgoing,
                           double* d_incoming, double* d_scores) {
   log_partition(scores, incoming);
   list_marginals();
+  std::fill(d_incoming, d_incoming + n_variables(), 0.0);
+  std::fill(d_scores, d_scores + n_scores(), 0.0);
+  std::vector<double> together(d_outgoing, d_outgoing + n_variables());
+  std::vector<Index> alone;  // variables that have left no chance for the contrary
+  for (Index i = 0; i < n_variables(); ++i) {
+    if (d_outgoing[i] == 0.0 || !pull_message(1.0, on_[at(i)], off_[at(i)]).constant) continue;
+    together[at(i)] = 0.0;
+    alone.push_back(i);
+  }
+  go_back(together.data(), d_incoming, d_scores);
+  for (const Index i : alone) {
+    sum_without(scores, incoming, i);
+    std::fill(together.begin(), together.end(), 0.0);
+    together[at(i)] = d_outgoing[i];
+    const double own = d_incoming[i];
+    go_back(together.data(), d_incoming, d_scores);
+    d_incoming[i] = own;
+  }
+}
+
+// Adds the gradients of messages under the present sums.
+void WalkFactor::go_back(const double* d_outgoing, double* d_incoming, double* d_scores) {
   const Index k = left_ + right_;
   to_on_.resize(at(n_variables()));
   to_off_.resize(at(n_variables()));
@@ -150,7 +188,7 @@ void WalkFactor::pullback(const double* scores, const double* incoming, const do
     const Pull pull = pull_message(d_outgoing[i], on_[at(i)], off_[at(i)]);
     to_on_[at(i)] = pull.on;
     to_off_[at(i)] = pull.off;
-    d_incoming[i] = pull.constant ? 0.0 : -d_outgoing[i];
+    if (!pull.constant) d_incoming[i] -= d_outgoing[i];
   }
   // Not to choose a link is to choose one of the others.
   double all = 0.0;
@@ -161,7 +199,6 @@ void WalkFactor::pullback(const double* scores, const double* incoming, const do
   for (Index i = 0; i < n_variables(); ++i) {
     d_incoming[i] += i < k ? walks_.d_taken()[i] : walks_.d_chosen()[i - k];
   }
-  std::fill(d_scores, d_scores + n_scores(), 0.0);
   walks_.add_step_derivatives(d_scores);
 }
 

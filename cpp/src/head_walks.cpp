@@ -63,13 +63,17 @@ double HeadWalks::sum(const HeadSteps& steps, const double* arcs, const double* 
     chosen_[at(c)] = link + walks;
     top = std::max(top, chosen_[at(c)]);
   }
-  if (top == kForbidden) return top;
+  taken_.assign(at(k), 0.0);
+  skipped_.assign(at(k), 0.0);
+  if (top == kForbidden) {
+    std::fill(reached_.begin(), reached_.end(), 0.0);
+    for (auto* choice : {&chosen_, &unchosen_}) std::fill(choice->begin(), choice->end(), 0.0);
+    return top;
+  }
   double total = 0.0;
   for (double& value : chosen_) total += (value = std::exp(value - top));
   for (double& value : chosen_) value /= total;
   sums_of_others(chosen_.data(), choices, unchosen_.data());
-  taken_.assign(at(k), 0.0);
-  skipped_.assign(at(k), 0.0);
   for (Index c = 0; c < choices; ++c) {
     for (const int side : {0, 1}) spread_side(side_of(c, side), chosen_[at(c)]);
   }

@@ -31,7 +31,15 @@ double cost_of(const PartIndex& parts, Index iterations) {
 }
 
 // Memory is kept for the next sentence, unless a long one made it large.
-constexpr std::size_t kKept = std::size_t{1} << 24;
+struct Trimmed {
+  static constexpr std::size_t kKept = std::size_t{1} << 24;
+
+  LoopyRun& sentence;
+
+  ~Trimmed() {
+    if (sentence.bytes() > kKept) sentence = LoopyRun{};
+  }
+};
 
 // Runs job(sentence's number, sentence) for every sentence that has a tree; the first that has
 // none, or -1.
@@ -43,15 +51,16 @@ Index run(const LoopyBatch& batch, const Job& job) {
     costs.push_back(cost_of(parts[i], batch.settings.iterations));
   }
   std::vector<std::uint8_t> impossible(at(parts.size()), 0);
-  for_each_by_cost(costs, batch.threads, [&](Index i, Workspace&) {
+  const auto one = [&](Index i, Workspace&) {
     static thread_local LoopyRun sentence;
+    const Trimmed trimmed{sentence};
     if (sentence.set(parts[i], batch.scores.of(parts.place(i)), batch.settings)) {
       job(i, sentence);
     } else {
       impossible[at(i)] = 1;
     }
-    if (sentence.bytes() > kKept) sentence = LoopyRun{};
-  });
+  };
+  for_each_by_cost(costs, batch.threads, one, [&] { batch.interruption.poll(); });
   const auto found = std::find(impossible.begin(), impossible.end(), std::uint8_t{1});
   return found == impossible.end() ? -1 : found - impossible.begin();
 }
@@ -63,7 +72,7 @@ Index loopy_sums(const LoopyBatch& batch, double* log_partition, double* residua
   return run(batch, [&](Index i, LoopyRun& sentence) {
     const PartValues<double> answer = beliefs.of(batch.parts.place(i));
     clear(batch.parts[i], answer);
-    sentence.forward(false, residuals + i * batch.settings.iterations);
+    sentence.forward(false, residuals + i * batch.settings.iterations, batch.interruption);
     log_partition[i] = sentence.beliefs(answer);
   });
 }
@@ -73,8 +82,8 @@ Index loopy_vjp(const LoopyBatch& batch, const PartScores& d_beliefs,
   return run(batch, [&](Index i, LoopyRun& sentence) {
     const PartValues<double> answer = d_scores.of(batch.parts.place(i));
     clear(batch.parts[i], answer);
-    sentence.forward(true, nullptr);
-    sentence.backward(d_beliefs.of(batch.parts.place(i)), answer);
+    sentence.forward(true, nullptr, batch.interruption);
+    sentence.backward(d_beliefs.of(batch.parts.place(i)), answer, batch.interruption);
   });
 }
 

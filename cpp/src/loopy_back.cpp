@@ -15,7 +15,8 @@ constexpr double kNegligible = 1e-10;
 
 }  // namespace
 
-void LoopyRun::backward(const PartScores& d_beliefs, const PartValues<double>& d_scores) {
+void LoopyRun::backward(const PartScores& d_beliefs, const PartValues<double>& d_scores,
+                        Interruption& interruption) {
   d_row_.assign(at(row_size()), 0.0);
   d_to_tree_.assign(at(n_arcs_), 0.0);
   d_sums_.resize(at(n_arcs_));
@@ -24,7 +25,10 @@ void LoopyRun::backward(const PartScores& d_beliefs, const PartValues<double>& d
   d_first_.assign(at(n_pairs_), 0.0);
   d_second_.assign(at(n_pairs_), 0.0);
   beliefs_back(d_beliefs, d_scores);
-  for (Index i = settings_.iterations; i >= 1; --i) go_back(i, d_scores);
+  for (Index i = settings_.iterations; i >= 1; --i) {
+    go_back(i, d_scores);
+    interruption.poll();
+  }
   // Before the first iteration, all that arcs say is their scores.
   const Row d = row_at(d_row_.data());
   for (Index a = 0; a < n_arcs_; ++a) d_arcs_[at(a)] += d.totals[a] + d_to_tree_[at(a)];

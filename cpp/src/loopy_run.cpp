@@ -57,7 +57,7 @@ LoopyRun::Row LoopyRun::row(Index iteration) {
   return row_at(rows_.data() + (tape_ ? iteration : iteration % 2) * row_size());
 }
 
-void LoopyRun::forward(bool tape, double* residuals) {
+void LoopyRun::forward(bool tape, double* residuals, Interruption& interruption) {
   tape_ = tape;
   rows_.resize(at((tape ? settings_.iterations + 1 : 2) * row_size()));
   const Row start = row(0);
@@ -67,6 +67,7 @@ void LoopyRun::forward(bool tape, double* residuals) {
   for (Index i = 1; i <= settings_.iterations; ++i) {
     double unused = 0.0;
     iterate(i, residuals == nullptr ? &unused : residuals + i - 1);
+    interruption.poll();
   }
 }
 

@@ -257,6 +257,7 @@ std::vector<Contribution> explain_part(const ArcTable& table, const Weight* weig
   };
   const PartWalk walk(table.features, sentence, parts, wanted, visit);
   if (kind == PartKind::consecutive) walk.consecutive();
+  if (kind == PartKind::siblings) walk.siblings();
   if (kind == PartKind::grandparents) walk.grandparents();
   if (kind == PartKind::grandsiblings) walk.grandsiblings();
   return entries;

@@ -10,6 +10,8 @@ using namespace arbora;
 
 namespace {
 
+Interruption endless([] { return false; });
+
 using Numbers = std::vector<double>;
 
 Numbers draw(Index count, double scale, RandomStream& random) {
@@ -85,7 +87,7 @@ void check(const LoopySettings& settings, double scale, RandomStream& random) {
         (*moved.all()[kind])[i] += step * (*along.all()[kind])[i];
       }
     }
-    const LoopyBatch batch{parts, moved.scores(), settings, 1};
+    const LoopyBatch batch{parts, moved.scores(), settings, 1, endless};
     EXPECT(loopy_sums(batch, log_partition.data(), residuals.data(), beliefs.values()) == -1);
     return direction.dot(beliefs);
   };
@@ -93,7 +95,7 @@ void check(const LoopySettings& settings, double scale, RandomStream& random) {
   const double near_by = value_at(step) - value_at(-step);
   const double far = value_at(2.0 * step) - value_at(-2.0 * step);
   value_at(0.0);
-  const LoopyBatch batch{parts, scores.scores(), settings, 1};
+  const LoopyBatch batch{parts, scores.scores(), settings, 1, endless};
   EXPECT(loopy_vjp(batch, direction.scores(), gradient.values()) == -1);
   const double slope = gradient.dot(along);
   EXPECT(std::isfinite(slope));

@@ -168,6 +168,52 @@ def test_messages_do_not_depend_on_what_their_receivers_said(rng):
             assert factor.messages(moved)[i] == pytest.approx(before[i], abs=1e-9)
 
 
+def test_messages_to_variables_that_left_no_chance_for_the_contrary(rng):
+    steps, grand = rng.normal(size=6 + 6), rng.normal(size=3 * (6 + 3))
+    for factor, modifiers, score in (
+        (Head([0, 1], [2, 3], steps), 4, lambda on: walk_score(steps, 2, 2, 0, on)),
+        (Head([0, 1], [2], grand, [3, 4, 5]), 3, lambda on: walk_score(grand, 2, 1, 3, on)),
+    ):
+        k = len(factor.variables)
+        table = Table(factor.variables, np.reshape([score(on) for on in states(k)], (2,) * k))
+        order, direction = table.variables, rng.normal(size=k)
+        for i, huge in itertools.product(range(modifiers), (-900.0, 900.0)):
+            incoming = rng.normal(size=k)
+            incoming[i] = huge
+            messages, slow = factor.messages(incoming), table.messages(incoming[order])
+            d_incoming, _ = factor.pullback(incoming, direction)
+            d_slow, _ = table.pullback(incoming[order], direction[order])
+            assert np.abs(messages[order] - slow).max() < 1e-9
+            assert np.abs(d_incoming[order] - d_slow).max() < 1e-8
+
+
+def test_what_is_certain_outweighs_every_score():
+    for factor in (ExactlyOne([0]), Table([0], [-np.inf, 0.0]), TreeFactor([0], [(0, 1)])):
+        assert FactorGraph([-500.0], [factor]).beliefs[0] == pytest.approx(1.0)
+    assert FactorGraph([500.0], [Table([0], [0.0, -np.inf])]).beliefs[0] < 1e-20
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Table([0], [-np.inf, -np.inf]),
+        lambda: ExactlyOne([]),
+        lambda: Head([0], [], [-np.inf, -np.inf, -np.inf, 0.0]),
+    ],
+)
+def test_factors_that_forbid_everything_are_refused(make):
+    with pytest.raises(ScoreError, match="forbids every configuration"):
+        make()
+
+
+def test_no_walk_is_possible_under_what_came_in():
+    head = Head([0], [], [0.0, -np.inf, 0.0, 0.0])  # no step from START to END
+    incoming = np.array([-np.inf])
+    assert head.log_partition(incoming) == -np.inf
+    assert not np.isnan(head.messages(incoming)).any()
+    assert not np.isnan(head.pullback(incoming, np.ones(1))[0]).any()
+
+
 def enumerated(scores, factors):
     """P(on) of every variable, and log Z."""
     every = states(len(scores))
@@ -262,11 +308,21 @@ def test_bad_graphs_are_told_in_one_sentence():
         FactorGraph([0.0, 0.0], [Pair(0, 1, 1.0)], schedule=[[0], [0]])
     with pytest.raises(ArgumentError, match="schedule is"):
         FactorGraph([0.0], [], schedule="random")
-    with pytest.raises(ScoreError, match="finite"):
-        FactorGraph([-np.inf], [])
+    with pytest.raises(ScoreError, match="the score of variable 1 is -inf"):
+        FactorGraph([0.0, -np.inf], [])
+    with pytest.raises(ScoreError, match="numbers up to 1e"):
+        FactorGraph([1e300], [])
+    with pytest.raises(ArgumentError, match="factor 1, of type int, has no variables"):
+        FactorGraph([0.0, 0.0], [Pair(0, 1, 1.0), 3])
+    with pytest.raises(ArgumentError, match="a list of factors, not NoneType"):
+        FactorGraph([0.0], None)
+    with pytest.raises(ArgumentError, match="names variable -1"):
+        FactorGraph([0.0, 0.0], [Valency([-1, 0], np.zeros(3))])
+    with pytest.raises(ArgumentError, match="lists of numbers"):
+        FactorGraph([0.0], [], schedule=[["a"]])
     with pytest.raises(ShapeError, match="row with a number per variable"):
         FactorGraph([[0.0]], [])
-    with pytest.raises(ShapeError, match="Chain has 7 scores, but 2"):
+    with pytest.raises(ShapeError, match="Chain has 6 scores, but 1 came"):
         Chain([0, 1], [1.0])
     with pytest.raises(ShapeError, match="a table of 2 variables has as many axes"):
         Table([0, 1], [1.0, 2.0])

@@ -197,6 +197,14 @@ def test_a_decoded_tree_is_a_value():
     assert not again.heads.flags.writeable
 
 
+def test_copies_of_a_decoder():
+    parts = Parts(np.arange(16.0).reshape(4, 4), grandparents=([[0, 1, 2]], [30.0]))
+    model = HeadAutomata(parts, "projective", "multi", {(0, 1): Automaton.at_most(1)})
+    again = pickle.loads(pickle.dumps(model))
+    assert repr(again) == repr(model)
+    assert again.argmax() == model.argmax()
+
+
 def test_impossible_sentences_are_named_when_they_are_made():
     arcs = np.zeros((3, 3))
     arcs[:, 2] = -np.inf

@@ -13,6 +13,7 @@ PROGRAM = """
 import sys
 import numpy as np
 from arbora.inference.dual import decode_dual
+from arbora.inference.packed_loopy import PackedLoopy
 from arbora.parts import PackedParts
 
 count, threads, solver = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
@@ -24,7 +25,10 @@ for table in packed.tables.values():
     table[:] = rng.normal(size=len(table))
 print("ready", flush=True)
 try:
-    decode_dual(packed, max_iterations=2**31 - 1, solver=solver)
+    if solver == "bp":
+        PackedLoopy(packed, iterations=10**6).sums()
+    else:
+        decode_dual(packed, max_iterations=2**31 - 1, solver=solver)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
@@ -33,7 +37,14 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals cannot be sent there")
 @pytest.mark.parametrize(
     ("count", "threads", "solver"),
-    [(1, 1, "subgradient"), (2, 2, "subgradient"), (1, 1, "ad3"), (1, 1, "exact")],
+    [
+        (1, 1, "subgradient"),
+        (2, 2, "subgradient"),
+        (1, 1, "ad3"),
+        (1, 1, "exact"),
+        (1, 1, "bp"),
+        (2, 2, "bp"),
+    ],
 )
 def test_a_signal_ends_the_search(count, threads, solver):
     command = [sys.executable, "-c", PROGRAM, str(count), str(threads), solver]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -188,3 +191,13 @@ def test_what_it_says_of_itself(rng):
     assert not beliefs.exact
     assert not beliefs.marginals.flags.writeable
     assert beliefs.n_words == 3
+
+
+def test_copies_and_pickles(rng):
+    parts = random_parts(rng, 4, ("siblings", "grandparents"), forbidden=0.1)
+    beliefs = LoopyTrees(parts, "projective", "multi", 3, 0.2, "parallel", "automata")
+    for again in (pickle.loads(pickle.dumps(beliefs)), copy.deepcopy(beliefs)):
+        assert repr(again) == repr(beliefs)
+        assert (again.marginals == beliefs.marginals).all()
+        assert again.bethe_log_partition == beliefs.bethe_log_partition
+        assert (again.part_marginals["siblings"] == beliefs.part_marginals["siblings"]).all()

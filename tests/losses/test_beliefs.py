@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arbora import ArgumentError
+from arbora import ArgumentError, ShapeError
 from arbora.inference.layout import Layout
 from arbora.inference.packed import Packed
 from arbora.inference.packed_second_order import PackedSecondOrder
@@ -299,3 +299,26 @@ def test_parts_that_score_nothing_change_nothing(rng, root, loss):
     expected = negative_log_likelihood(first_order, Gold(case.gold.layout, case.heads))
     np.testing.assert_allclose(likelihood.values, expected.values, atol=1e-10)
     np.testing.assert_allclose(likelihood.d_scores.arcs, expected.d_scores, atol=1e-10)
+
+
+def test_gold_trees_of_other_sentences_are_refused(rng):
+    n_words = np.array([3, 2])
+    parts = PackedParts.over(rng.normal(size=25), n_words, ("siblings",))
+    model = loopy_inference("nonprojective", "single", 2, 0.0, "pairs")(parts)
+
+    def loss(lengths, heads):
+        gold = Gold(Layout(np.array(lengths)), np.array(heads, dtype=np.int32))
+        return loss_of_parts(model, gold, l2_distance, "nonprojective", "single")
+
+    beliefs = Packed(rng.random(9), np.array([2]), None, "nonprojective", "single", 1)
+    assert np.isfinite(loss([3, 2], [2, 0, 2, 0, -1]).values).all()
+    with pytest.raises(ShapeError, match="different lengths"):
+        loss([2, 3], [2, 0, 2, 0, 1])
+    with pytest.raises(ShapeError, match="5 words have as many heads"):
+        loss([3, 2], [2, 0])
+    with pytest.raises(ShapeError, match="the head of word 5 of the batch is 3"):
+        loss([3, 2], [2, 0, 2, 0, 3])
+    with pytest.raises(ArgumentError, match="the head of every word"):
+        part_likelihood(model, np.array([2, 0, -1, 0, 1], dtype=np.int32))
+    with pytest.raises(ArgumentError, match="temperature"):
+        annealed_risk(beliefs, None, "cold")

@@ -19,6 +19,7 @@ EXACT = {"order": "grandsibling", "trees": "projective", "inference": "exact", "
 MODELS = [
     {"order": "sibling"}, {"order": "grandparent"}, {"order": "grandsibling"},
     {"order": "grandsibling", "features": "mcdonald2005"}, EXACT,
+    {"order": "grandsibling", "inference": "bp", "learner": "l2"},
 ]  # fmt: skip
 
 
@@ -127,6 +128,10 @@ def test_variants_in_words():
     assert part_variant_text("consecutive_siblings", 1) == "left"
     assert part_variant_text("consecutive_siblings", 13) == "right 11+"
     assert part_variant_text("consecutive_siblings", 14) == "left end"
+    assert part_variant_text("siblings", 3) == "both sides"
+    assert part_variant_text("siblings", 7) == "left 6-10"
+    assert part_variant_text("siblings", 14) == "both sides 1-5"
+    assert part_variant_text("siblings", 15) == "both sides 6+"
     assert part_variant_text("grandparents", 3) == "g h m"
     assert part_variant_text("grandsiblings", 4) == "m h g"
     assert part_variant_text("grandparents", 15) == "right 6+"

@@ -78,6 +78,17 @@ def test_the_pruner_is_in_the_file(test_sentences):
     assert [s.heads.tolist() for s in Parser.from_model(again).parse(test_sentences)] == heads
 
 
+@pytest.mark.parametrize("learner", ["mira", "l2"])
+def test_a_model_that_was_learnt_without_dev_can_be_read(learner, test_sentences):
+    parser = Parser(order="sibling", learner=learner, bits=14, label_bits=8, passes=2, threads=1)
+    parser.fit(sentences("train", 40))
+    assert parser.model.card["refitted"]
+    again = Parser.from_model(from_bytes(to_bytes(parser.model)), 1)
+    for ours, theirs in zip(again.parse(test_sentences), parser.parse(test_sentences), strict=True):
+        assert ours.heads.tolist() == theirs.heads.tolist()
+        assert ours.labels == theirs.labels
+
+
 def test_the_card_has_the_figures_of_pruning():
     figures = trained(order="sibling").model.card["pruning"]
     assert 1.0 <= figures["arcs_per_word"] <= 12.0

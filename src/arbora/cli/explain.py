@@ -52,8 +52,9 @@ def explain(
     """Explain an arc: what the features add to a head's score, minus a rival's.
 
     Template names: h head, m modifier, b between; w form, l lemma, p fine tag, c coarse tag, f all
-    of FEATS, a one of them; -1 and +1 the neighbours. Of higher orders: s the modifier before m, g
-    the head's head; START, END and NONE are the first, the last and no modifier of a side.
+    of FEATS, a one of them; -1 and +1 the neighbours. Of higher orders: s the modifier before m
+    (or any other, in pairs), g the head's head; START, END and NONE are the first, the last and no
+    modifier of a side.
     """
     if word is None:
         raise ArgumentError("say with --word whose head is to be explained.")

@@ -97,10 +97,10 @@ def _report(model: Model, path: str, size: int) -> None:
         ("temperature", number_text(model.temperature)),
         ("weights", _counts_text(values["weights"])),
     ]
-    if (pruning := describe_pruning(card)) is not None:
-        rows.append(("pruning", pruning))
     if len(model.label_weights):
         rows.append(("of labels", _counts_text(values["label_weights"])))
+    if (pruning := describe_pruning(card)) is not None:
+        rows.append(("pruning", pruning))
     if model.word_clusters is not None:
         rows.append(("clusters", f"{len(model.word_clusters):,} words in clusters"))
     rows.append(("labels", f"{len(model.labels)}: {', '.join(model.labels)}"))
@@ -125,7 +125,8 @@ def _print_pairs(console: Any, rows: list[tuple[str, str]]) -> None:
 
 
 def _settings_table(settings: dict[str, Any]) -> Any:
-    rows = [(name.replace("_", "-"), str(value)) for name, value in settings.items()]
+    given = {name: value for name, value in settings.items() if value is not None}
+    rows = [(name.replace("_", "-"), str(value)) for name, value in given.items()]
     return table(["setting", "value"], rows)
 
 

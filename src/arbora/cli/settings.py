@@ -36,8 +36,9 @@ OPTIONS = [
     Option(
         "learner",
         Literal["perceptron", "mira", "loglinear", "maxmargin", "l2", "risk", "l2+risk"], LEARNING,
-        "perceptron, mira, loglinear (the default) or maxmargin; l2, risk and l2+risk learn "
-        "through the inference that will be used.",
+        "perceptron, mira (the default of higher orders with dual), loglinear (the default "
+        "elsewhere) or maxmargin; l2, risk and l2+risk learn through the inference that will be "
+        "used.",
         "NAME",
     ),
     Option(

@@ -17,13 +17,15 @@ class Watcher:
 
     def __init__(self, bar: Bar, *, lines: bool = True, prefix: str = "") -> None:
         self.done = 0
+        self._again = False
         self._bar = bar
         self._lines = lines
         self._prefix = prefix
         self._sentences = self._passes = 0
 
     def begin(self, sentences: int, passes: int) -> None:
-        if self.done:  # a second round, after the one that found the best pass
+        if self.done and not self._again:  # after the round that found the best pass
+            self._again = True
             self._bar.restart()
             if self._lines:
                 self._bar.write("once more, now with the sentences that were held out")

@@ -6,12 +6,14 @@ through `LoopyTrees`, which is compiled as a whole.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from arbora._core.inference import LARGEST_SCORE
 from arbora.errors import ArgumentError, ScoreError, ShapeError
 from arbora.inference.arguments import as_count, as_real
 from arbora.inference.factors import Factor
@@ -22,6 +24,7 @@ from arbora.types import FloatArray
 __all__ = ["FactorGraph", "GraphGradient"]
 
 Messages = list[FloatArray]
+_INTERFACE = ("variables", "scores", "log_partition", "messages", "pullback")
 
 
 class GraphGradient(NamedTuple):
@@ -61,16 +64,10 @@ class FactorGraph:
         schedule: Literal["serial", "parallel"] | Sequence[Sequence[int]] = "serial",
     ) -> None:
         self.scores = _as_scores(scores)
-        self.factors = list(factors)
+        self.factors = _as_factors(factors, len(self.scores))
         self.iterations = as_count(iterations, "iterations")
         self.damping = checked_damping(damping)
         self._groups = _groups(schedule, len(self.factors))
-        for i, factor in enumerate(self.factors):
-            if len(factor.variables) and int(np.max(factor.variables)) >= len(self.scores):
-                raise ArgumentError(
-                    f"factor {i} names variable {int(np.max(factor.variables))}, but there are "
-                    f"{len(self.scores)} variables, from 0 on"
-                )
         self._tape: list[Messages] = []  # the messages before every group's turn
         self._run()
 
@@ -168,9 +165,30 @@ def _as_scores(scores: ArrayLike) -> FloatArray:
     array = as_real(scores, "scores").astype(np.float64)
     if array.ndim != 1 or not len(array):
         raise ShapeError(f"scores must be a row with a number per variable, not {array.shape}")
-    if not np.isfinite(array).all():
-        raise ScoreError("scores of variables are finite: leave out what cannot be on")
+    sane = np.abs(array) <= LARGEST_SCORE
+    if not sane.all():
+        raise ScoreError(
+            f"the score of variable {int(np.argmin(sane))} is {array[~sane][0]}: scores of "
+            f"variables are numbers up to {LARGEST_SCORE:g} in magnitude; leave out what cannot be "
+            "on"
+        )
     return read_only(array)
+
+
+def _as_factors(factors: Sequence[Factor], n_variables: int) -> list[Factor]:
+    if not isinstance(factors, Sequence):
+        raise ArgumentError(f"factors is a list of factors, not {type(factors).__name__}")
+    for i, factor in enumerate(factors):
+        missing = [name for name in _INTERFACE if not hasattr(factor, name)]
+        if missing:
+            raise ArgumentError(f"factor {i}, of type {type(factor).__name__}, has no {missing[0]}")
+        beyond = [int(v) for v in factor.variables if not 0 <= v < n_variables]
+        if beyond:
+            raise ArgumentError(
+                f"factor {i} names variable {beyond[0]}, but there are {n_variables} variables, "
+                "from 0 on"
+            )
+    return list(factors)
 
 
 def _groups(schedule: str | Sequence[Sequence[int]], count: int) -> list[list[int]]:
@@ -180,7 +198,10 @@ def _groups(schedule: str | Sequence[Sequence[int]], count: int) -> list[list[in
         return [list(range(count))]
     if isinstance(schedule, str):
         raise ArgumentError(f'schedule is "serial", "parallel" or groups of factors: {schedule!r}')
-    groups = [[int(i) for i in group] for group in schedule]
+    try:
+        groups = [[operator.index(i) for i in group] for group in schedule]
+    except TypeError:
+        raise ArgumentError("the groups of a schedule are lists of numbers of factors") from None
     if sorted(i for group in groups for i in group) != list(range(count)):
         raise ArgumentError(f"the groups of a schedule name each of the {count} factors once")
     return groups

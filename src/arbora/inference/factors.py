@@ -71,6 +71,11 @@ class _Compiled:
         self._kernel = kernel
         self.variables = as_variables(variables)
         self.scores = _as_scores(scores, kernel.n_scores, type(self).__name__)
+        if self.log_partition(np.zeros(len(self.variables))) == -np.inf:
+            raise ScoreError(
+                f"{type(self).__name__} forbids every configuration of its variables: one must be "
+                "left"
+            )
 
     def log_partition(self, incoming: FloatArray) -> float:
         """The logarithm of the sum of all weights."""
@@ -162,7 +167,9 @@ class Chain(Head):
     """
 
     def __init__(self, variables: ArrayLike, scores: ArrayLike) -> None:
-        super().__init__(variables, [], np.append(as_real(scores, "scores"), 0.0))
+        count = len(as_variables(variables))
+        given = _as_scores(scores, (count + 1) * (count + 2) // 2, "Chain")
+        super().__init__(variables, [], np.append(given, 0.0))
 
 
 class TreeFactor(_Compiled):
@@ -219,5 +226,8 @@ def _as_scores(scores: ArrayLike, count: int, what: str) -> FloatArray:
         raise ShapeError(f"{what} has {count} scores, but {len(array)} came")
     bad = ~((np.abs(array) <= kernels.LARGEST_SCORE) | np.isneginf(array))
     if bad.any():
-        raise ScoreError(f"a score of {what} is {array[bad][0]}: scores are numbers, or -inf")
+        raise ScoreError(
+            f"a score of {what} is {array[bad][0]}: scores are numbers up to "
+            f"{kernels.LARGEST_SCORE:g} in magnitude, or -inf"
+        )
     return read_only(array)

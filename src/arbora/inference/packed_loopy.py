@@ -58,7 +58,7 @@ class PackedLoopy:
         self.factors: GrandparentFactors = factors
         self._residuals: FloatArray | None = None
         check_numbers(parts)
-        self._check_memory()
+        self._check_memory(tape=False)
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -94,6 +94,7 @@ class PackedLoopy:
             given[kind] = table
         for what, values in (("arcs", d_arcs), *(d_tables or {}).items()):
             check_direction(what, values, parts)
+        self._check_memory(tape=True)
         direction = PartArrays(np.where(parts.arcs > -np.inf, d_arcs, 0.0), given)
         answer = self._room()
         self._call(kernels.loopy_vjp, _listed(direction), bool(d_tables), _listed(answer))
@@ -112,7 +113,7 @@ class PackedLoopy:
         try:
             impossible = kernel(parts.index, parts.arrays(), settings, parts.threads, *arguments)
         except MemoryError:
-            raise self._too_large() from None
+            raise self._too_large(kernel is kernels.loopy_vjp) from None
         if impossible >= 0:
             raise self._no_tree(impossible)
 
@@ -126,24 +127,25 @@ class PackedLoopy:
         word = getattr(reasons.get(0), "word", None)
         return NoTreeError(text if len(self) == 1 else f"sentence {i}: {text}", word)
 
-    def _need(self) -> int:
-        """Bytes of the largest tape, on every thread."""
+    def _need(self, tape: bool) -> int:
+        """Bytes of the messages of the largest sentence on every thread, and of all residuals."""
         parts = self.parts
         bounds = [[parts.index.first(KINDS.index(kind), i) for i in range(len(parts) + 1)]
                   for kind in parts.kinds]  # fmt: skip
         per_sentence = sum((np.diff(b) for b in bounds), start=(parts.n_words + 1) ** 2)
-        largest = int(per_sentence.max(initial=0))
-        return 8 * 2 * (self.iterations + 4) * largest * min(parts.threads, max(len(parts), 1))
+        largest = int(per_sentence.max(initial=0)) * min(parts.threads, max(len(parts), 1))
+        rows = 4 + (self.iterations if tape else 2)
+        return 8 * (2 * rows * largest + self.iterations * len(parts))
 
-    def _check_memory(self) -> None:
-        if self._need() > physical_memory():
-            raise self._too_large()
+    def _check_memory(self, tape: bool) -> None:
+        if self._need(tape) > physical_memory():
+            raise self._too_large(tape)
 
-    def _too_large(self) -> TooLargeError:
+    def _too_large(self, tape: bool) -> TooLargeError:
         return TooLargeError(
             f"a sentence of {int(self.parts.n_words.max())} words needs about "
-            f"{self._need() / 1e9:.1f} GB for its messages, and this machine has "
-            f"{physical_memory() / 1e9:.1f} GB: forbid more arcs"
+            f"{self._need(tape) / 1e9:.1f} GB for its messages, and this machine has "
+            f"{physical_memory() / 1e9:.1f} GB: forbid more arcs, or take fewer iterations"
         )
 
 

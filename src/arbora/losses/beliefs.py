@@ -47,7 +47,7 @@ def annealed_risk(beliefs: Packed, gold: Gold, temperature: float) -> Loss:
     correct arcs, and the risk their loss. Backwards it is the gradient through the marginals of
     that model (which is symmetric), over the temperature.
     """
-    if not (math.isfinite(temperature) and temperature > 0.0):
+    if not isinstance(temperature, int | float) or not 0.0 < temperature < math.inf:
         raise ArgumentError(f"the temperature of a risk is a number above 0, not {temperature!r}.")
     drawn = beliefs.with_scores(beliefs.flat / temperature)
     marginals = drawn.sums(marginals=True).marginals

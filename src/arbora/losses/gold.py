@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arbora.errors import ShapeError
 from arbora.inference.layout import Layout, Places
 from arbora.types import FloatArray, IntArray
 
-__all__ = ["Gold"]
+__all__ = ["Gold", "check_heads"]
 
 
 class Gold(NamedTuple):
@@ -23,6 +24,13 @@ class Gold(NamedTuple):
     heads: IntArray
     labels: IntArray | None = None
     n_labels: int = 1
+
+    def check(self, n_words: Places) -> None:
+        """Refuses annotation that is not of sentences of these lengths."""
+        lengths = self.layout.n_words
+        if not np.array_equal(lengths, n_words):
+            raise ShapeError("gold trees and scores are of sentences of different lengths.")
+        check_heads(self.heads, n_words)
 
     @property
     def complete(self) -> bool:
@@ -49,3 +57,12 @@ class Gold(NamedTuple):
         allowed[rows] = False
         allowed[rows, self.labels[known]] = True
         return np.where(allowed.reshape(-1), scores, -np.inf)
+
+
+def check_heads(heads: IntArray, n_words: Places) -> None:
+    """Refuses heads that are none of their sentence's words; -1 is unknown."""
+    if heads.shape != (int(n_words.sum()),):
+        raise ShapeError(f"{int(n_words.sum())} words have as many heads, not {heads.shape}.")
+    bad = np.flatnonzero((heads < -1) | (heads > np.repeat(n_words, n_words)))
+    if len(bad):
+        raise ShapeError(f"the head of word {bad[0] + 1} of the batch is {heads[bad[0]]}.")

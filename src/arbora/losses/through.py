@@ -12,12 +12,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from arbora.errors import ArgumentError
 from arbora.inference.automata import tree_parts
 from arbora.inference.decoding import risk_scores
 from arbora.inference.packed import Packed
 from arbora.inference.part_inference import PartInference
 from arbora.losses.beliefs import BeliefLoss
-from arbora.losses.gold import Gold
+from arbora.losses.gold import Gold, check_heads
 from arbora.losses.loss import Loss, PartLoss
 from arbora.parts import PackedParts, PartKind
 from arbora.types import FloatArray, IntArray, Root, TreeClass
@@ -27,6 +28,7 @@ __all__ = ["loss_of_arcs", "loss_of_parts", "part_beliefs", "part_likelihood"]
 
 def loss_of_arcs(trees: Packed, gold: Gold, loss: BeliefLoss) -> Loss:
     """A loss of the marginals of first-order trees, with its gradient by their scores."""
+    gold.check(trees.n_words)
     marginals = trees.sums(marginals=True).marginals
     values, d_beliefs = loss(risk_scores(trees, marginals), gold)
     pieces = trees.vjp(marginals, d_beliefs)
@@ -37,6 +39,7 @@ def loss_of_parts(
     model: PartInference, gold: Gold, loss: BeliefLoss, trees: TreeClass, root: Root
 ) -> PartLoss:
     """A loss of the beliefs in arcs, with its gradient by the scores of arcs and parts."""
+    gold.check(model.parts.n_words)
     values, d_beliefs = loss(part_beliefs(model, trees, root), gold)
     return PartLoss(values, _with_copies(model.parts, *model.vjp(d_beliefs)))
 
@@ -55,6 +58,9 @@ def part_likelihood(model: PartInference, heads: IntArray) -> PartLoss:
     place of marginals, and Bethe's approximation in place of log Z, which the gradient belongs to
     where the propagation has converged (Gormley et al. 2015, section 6).
     """
+    check_heads(heads, model.parts.n_words)
+    if (heads < 0).any():
+        raise ArgumentError("a likelihood of parts needs the head of every word: fill in gaps.")
     log_partition, marginals = model.sums()
     expected = _with_copies(model.parts, *marginals)
     d_scores, gold = tree_parts(model.parts, heads, -1.0, into=expected)

@@ -86,7 +86,7 @@ def _check_unused(settings: ParserSettings) -> None:
             "none."
         )
     if settings.l2 is not None and learner in ("perceptron", "mira"):
-        raise ArgumentError(f"l2 belongs to loglinear and maxmargin; {learner} has none.")
+        raise ArgumentError(f"l2 belongs to learners that regularise; {learner} does not.")
     if settings.batch_size not in (None, 1) and not online:
         exponentiated = learner == "maxmargin" or settings.optimizer == "eg"
         kind = "goes sentence by sentence" if exponentiated else "looks at all sentences"
@@ -122,8 +122,8 @@ def _check_higher_order(settings: ParserSettings) -> None:
     learner, exact = settings.learner, "exact"
     if settings.inference == exact and settings.trees != "projective":
         raise ArgumentError(
-            "second-order inference is exact for projective trees only: use trees='projective' or "
-            "inference='dual'."
+            "second-order inference is exact for projective trees only: use trees='projective', or "
+            f"inference={'bp' if learner in BELIEF_LEARNERS else 'dual'!r}."
         )
     if settings.training_inference == exact and settings.trees != "projective":
         raise ArgumentError("training_inference='exact' needs trees='projective'.")

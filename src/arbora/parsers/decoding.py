@@ -140,8 +140,10 @@ class BlockDecoder:
         # the temperature only makes the probabilities honest that are reported.
         trees = self.distribution(encoded, sentences, best_cluster=self.decode == "max-z")
         certificates: dict[str, Any] = {}
+        parts = None
         if self._parts is not None:
-            answers = self._parts.best(encoded, sentences, trees, self.decode)
+            parts = self._parts.parts(encoded, sentences, trees)
+            answers = self._parts.best(parts, self.decode)
             heads, labels = answers.heads, np.full(len(answers.heads), -1, np.int32)
             certificates = {"certified": answers.certified, "gaps": answers.gaps}
         else:
@@ -157,7 +159,7 @@ class BlockDecoder:
         given_arc = None
         if label_scores is not None:
             given_arc = softmax(label_scores)[np.arange(len(labels)), labels]
-        answer = self.with_probabilities(encoded, sentences, heads, labels, given_arc)
+        answer = self.with_probabilities(encoded, sentences, heads, labels, given_arc, parts=parts)
         return replace(answer, **certificates)
 
     def _choose(self, trees: Packed) -> tuple[IntArray, IntArray]:
@@ -180,14 +182,21 @@ class BlockDecoder:
         labels: IntArray,
         label_given_arc: FloatArray | None,
         counts: NDArray[np.int64] | None = None,
+        parts: PackedParts | None = None,
     ) -> Decoded:
         """Given trees with their probabilities under the model at its temperature.
 
-        `counts` says how many trees each sentence has, one after the other; by default one.
+        `counts` says how many trees each sentence has, one after the other; by default one. `parts`
+        are the scores of a model of higher order, if they are there already.
         """
         if self._parts is not None and self._parts.infer is not None:
+            if parts is None:
+                parts = self.summed_parts(encoded, sentences)
+                assert parts is not None
+            else:
+                parts = parts.scaled(np.full(len(parts), 1.0 / self.model.temperature))
             return self._second_order_probabilities(
-                self._parts, encoded, sentences, heads, labels, label_given_arc, counts
+                self._parts, parts, heads, labels, label_given_arc, counts
             )
         trees = self.distribution(encoded, sentences, self.model.temperature)
         sums = trees.sums(marginals=True)
@@ -217,19 +226,16 @@ class BlockDecoder:
     def _second_order_probabilities(
         self,
         decoder: PartDecoder,
-        encoded: Encoded,
-        sentences: NDArray[np.int64],
+        parts: PackedParts,
         heads: IntArray,
         labels: IntArray,
         label_given_arc: FloatArray | None,
         counts: NDArray[np.int64] | None,
     ) -> Decoded:
-        """Probabilities of a model of higher order that has sums, at its temperature.
+        """Probabilities of a model of higher order that has sums, given its scores.
 
         Beliefs are probabilities of arcs; no tree has a log-probability by them.
         """
-        parts = self.summed_parts(encoded, sentences)
-        assert parts is not None
         sums, layout = decoder.sums(parts), Layout(parts.n_words, counts)
         given_arc = np.ones(len(heads)) if label_given_arc is None else label_given_arc
         log_probs = np.empty(0)

@@ -109,11 +109,13 @@ _ORDERS = ("m g h", "g m h", "g h m", "m h g", "h m g", "h g m")  # as words sta
 
 def part_variant_text(kind: PartKind, variant: int) -> str:
     """Direction and distance in words, or how the words of a part stand."""
-    if kind == "consecutive_siblings":
-        if variant < 3:
-            return ("left", "right")[variant - 1]
+    if kind in ("consecutive_siblings", "siblings"):
+        if variant < 4:
+            return ("left", "right", "both sides")[variant - 1]
         if variant >= 14:
-            return ("left end", "right end")[variant - 14]
+            any_two = kind == "siblings"
+            ends = ("both sides 1-5", "both sides 6+") if any_two else ("left end", "right end")
+            return ends[variant - 14]
         direction, distance = divmod(variant - 4, len(_SIBLING_DISTANCES))
         return f"{('left', 'right')[direction]} {_SIBLING_DISTANCES[distance]}"
     if variant < 8:

@@ -63,11 +63,9 @@ class PartDecoder:
         kept = prune(self.model, first_order).kept
         return self._scorer.scores(self.model.weights, encoded, sentences, kept, 1.0 / temperature)
 
-    def best(
-        self, encoded: Encoded, sentences: NDArray[np.int64], first_order: Packed, decode: str
-    ) -> PartAnswers:
+    def best(self, parts: PackedParts, decode: str) -> PartAnswers:
         """The best trees, or (mbr) those with most expected correct arcs."""
-        parts, root = self.parts(encoded, sentences, first_order), self.model.root
+        root = self.model.root
         if self.infer is None:
             settings = self.model.settings
             found = decode_dual(parts, self.trees, root, settings.max_iterations, settings.solver)

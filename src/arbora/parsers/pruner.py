@@ -45,8 +45,9 @@ def with_pruner(
         arc_filter=model.settings.arc_filter, seed=model.settings.seed,
     ).resolved()  # fmt: skip
     pruner = replace(
-        model, settings=settings, labels=(), decode_trees=model.settings.trees, pruner=None, card={}
-    )
+        model, settings=settings, labels=(), decode_trees=model.settings.trees,
+        label_weights=np.zeros(0, dtype=np.float32), temperature=1.0, card={}, pruner=None,
+    )  # fmt: skip
     gold = treebank
     if model.settings.projectivise is False:
         gold, _ = projectivise(treebank, model.root)

@@ -105,10 +105,12 @@ class WalkFactor final : public Factor {
   }
   // P(on) and P(off) of every variable.
   void list_marginals();
+  void sum_without(const double* scores, const double* incoming, Index i);
+  void go_back(const double* d_outgoing, double* d_incoming, double* d_scores);
 
   Index left_, right_, links_;
   HeadWalks walks_;
-  std::vector<double> on_, off_, to_on_, to_off_;
+  std::vector<double> on_, off_, to_on_, to_off_, without_;
 };
 
 // The arcs that are on form a tree: TREE and PTREE. No scores.

@@ -29,8 +29,9 @@ HeadSteps steps_of(const StepTables& steps, Index head);
 
 class HeadWalks {
  public:
-  // log of the sum over all walks, -inf if there is none. `arcs` holds the score of each modifier,
-  // the left ones outwards, then the right ones; `links` that of each choice, null for none.
+  // log of the sum over all walks, -inf if there is none: then all probabilities are 0. `arcs`
+  // holds the score of each modifier, the left ones outwards, then the right ones; `links` that of
+  // each choice, null for none.
   double sum(const HeadSteps& steps, const double* arcs, const double* links);
 
   // Then: the probabilities that a modifier is taken and that it is not, and the same for choices.

@@ -8,6 +8,7 @@
 // pairs heard.
 #pragma once
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/inference/loopy_graph.hpp"
 
 namespace arbora {
@@ -17,6 +18,7 @@ struct LoopyBatch {
   PartScores scores;
   LoopySettings settings;
   int threads;
+  Interruption& interruption;
 };
 
 // Beliefs of arcs and parts, the Bethe approximation of log Z per sentence, and for every sentence

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/inference/head_walks.hpp"
 #include "arbora/inference/loopy_graph.hpp"
 #include "arbora/inference/pair_factors.hpp"
@@ -18,11 +19,12 @@ class LoopyRun {
 
   // All iterations. `residuals` (one per iteration) may be null; without `tape` there is no way
   // back.
-  void forward(bool tape, double* residuals);
+  void forward(bool tape, double* residuals, Interruption& interruption);
   // Then: beliefs of arcs and parts; returns the Bethe approximation of log Z.
   double beliefs(const PartValues<double>& answer);
   // Then: the gradient by all scores.
-  void backward(const PartScores& d_beliefs, const PartValues<double>& d_scores);
+  void backward(const PartScores& d_beliefs, const PartValues<double>& d_scores,
+                Interruption& interruption);
 
   // The size of the tape.
   std::size_t bytes() const { return rows_.capacity() * sizeof(double); }
