@@ -175,13 +175,17 @@ Encoded Encoded::hiding(double amount, std::uint64_t seed) const {
     lemmas[word.lemma] += 1.0;
   }
   Encoded answer = *this;
-  for (std::size_t i = 0; i < words_.size(); ++i) {
-    // One draw for both: who does not know a lemma does not know its forms.
-    const double draw = static_cast<double>(mixed(seed * kMix + i) >> 11U) * 0x1p-53;
-    Word<std::uint64_t>& word = answer.words_[i];
-    const auto unlucky = [&](double count) { return draw < amount / (amount + count); };
-    if (unlucky(forms[words_[i].form])) word.form = kHidden;
-    if (unlucky(lemmas[words_[i].lemma])) word.lemma = kHidden;
+  for (std::size_t sentence = 0; sentence < first_.size(); ++sentence) {
+    // The root symbol and the padding around a sentence are always there.
+    for (Index w = 1; w <= n_words_[sentence]; ++w) {
+      const std::size_t i = first_[sentence] + static_cast<std::size_t>(w);
+      // One draw for both: who does not know a lemma does not know its forms.
+      const double draw = static_cast<double>(mixed(seed * kMix + i) >> 11U) * 0x1p-53;
+      Word<std::uint64_t>& word = answer.words_[i];
+      const auto unlucky = [&](double count) { return draw < amount / (amount + count); };
+      if (unlucky(forms[words_[i].form])) word.form = kHidden;
+      if (unlucky(lemmas[words_[i].lemma])) word.lemma = kHidden;
+    }
   }
   return answer;
 }

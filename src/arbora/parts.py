@@ -143,9 +143,6 @@ class Parts:
         counts = ", ".join(f"{len(given.scores)} {kind}" for kind, given in self._lists.items())
         return f"Parts({self.n_words} words{', ' + counts if counts else ''})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Parts, (self.arcs, *(self._lists.get(kind) for kind in KINDS))
-
     def _checked_numbers(self, kind: PartKind) -> NDArray[np.int64]:
         index = self._lists[kind].rows
         numbers = self._index.numbers(KINDS.index(kind), 0, index.reshape(-1))

@@ -162,11 +162,6 @@ class LoopyTrees:
         through = self._packed.vjp(d_arcs, tables)
         return PartGradient(self._arcs.piece(through.arcs, 0), self._listed(through))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        packed = self._packed
-        settings = (packed.iterations, packed.damping, packed.schedule, packed.factors)
-        return LoopyTrees, (self.parts, self.trees, self.root, *settings)
-
     def _all_sums(self) -> SecondOrderSums:
         if self._sums is None:
             self._sums = self._packed.sums()
