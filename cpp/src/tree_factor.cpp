@@ -17,6 +17,13 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 // cannot divide by it.
 constexpr double kNoise = 1e-12;
 
+// The same for messages, which divide by the smaller of the two alone.
+constexpr double kDoubt = 1e-10;
+
+// Sums of their own that messages to all but certain arcs may take, per word. Scores of a scale at
+// which more would be needed make most arcs certain, and then it hardly matters by how much.
+constexpr Index kSumsPerWord = 8;
+
 }  // namespace
 
 void TreeFactor::set(Index n_words, std::span<const std::int32_t> heads,
@@ -76,10 +83,35 @@ double TreeFactor::messages(const double* incoming, double certain, double* marg
   const Sums answer = sums(scores, root_, column_shift_.data(), dense_.data(), workspace_);
   workspace_.reset();
   for (std::size_t i = 0; i < cells_.size(); ++i) marginals[i] = dense_[at(cells_[i])];
+  alone_.clear();
   visit_words(marginals, [&](Index i, double on, double off) {
     outgoing[i] = incoming[i] == kForbidden ? 0.0 : message(on, off, incoming[i], certain);
+    // Small marginals of projective trees are right in all their digits, others are not.
+    const bool doubtful = trees_ == Trees::nonprojective && on * off < kDoubt;
+    if (doubtful && incoming[i] != kForbidden) alone_.push_back(i);
   });
+  if (static_cast<Index>(alone_.size()) > kSumsPerWord * n_words_) return answer.log_partition;
+  for (const Index i : alone_) {
+    if (!require_or_forbid(i, marginals[i] > 0.5)) continue;  // a certain arc
+    const ArcScores given{d_dense_.data(), n_words_};
+    const double other =
+        sums(given, root_, column_shift_.data(), nullptr, workspace_).log_partition;
+    workspace_.reset();
+    const double odds =
+        marginals[i] > 0.5 ? answer.log_partition - other : other - answer.log_partition;
+    outgoing[i] = odds - incoming[i];
+  }
   return answer.log_partition;
+}
+
+// Makes d_dense_ the scores with the arc forbidden, or required; whether there are such trees.
+bool TreeFactor::require_or_forbid(Index i, bool forbid) {
+  const Index side = n_words_ + 1, cell = cells_[at(i)], m = cell % side;
+  d_dense_ = scores_;
+  for (Index h = 0; h < side; ++h) {
+    if ((h * side + m == cell) == forbid) d_dense_[at(h * side + m)] = kForbidden;
+  }
+  return feasibility({d_dense_.data(), n_words_}, trees_, root_).problem == Problem::none;
 }
 
 // One of a word's arcs is on, so a number for an arc is the same as its negative for all others, up
@@ -125,13 +157,8 @@ void TreeFactor::pullback(const double* incoming, const double* marginals, const
 void TreeFactor::pull_alone(Index i, const double* marginals, double d_message,
                             double* d_incoming) {
   const bool likely = marginals[i] > 0.5;
-  const Index side = n_words_ + 1, cell = cells_[at(i)], m = cell % side;
-  d_dense_ = scores_;  // the scores with the arc forbidden, or required
-  for (Index h = 0; h < side; ++h) {
-    if ((h * side + m == cell) == likely) d_dense_[at(h * side + m)] = kForbidden;
-  }
+  if (!require_or_forbid(i, likely)) return;  // a certain arc
   const ArcScores given{d_dense_.data(), n_words_};
-  if (feasibility(given, trees_, root_).problem != Problem::none) return;  // a certain arc
   const auto sums = trees_ == Trees::projective ? projective_sums : spanning_sums;
   sums(given, root_, column_shift_.data(), answer_.data(), workspace_);
   workspace_.reset();

@@ -114,6 +114,16 @@ def test_the_slow_twin_agrees(trees, root, schedule, kinds, factors, rng):
             assert np.abs(fast.part_marginals[kind] - beliefs).max() < 1e-12
 
 
+@pytest.mark.parametrize("scale", [15.0, 30.0, 60.0])
+def test_the_slow_twin_agrees_where_arcs_are_all_but_certain(trees, root, schedule, scale, rng):
+    """Parts may bring back an arc whose probability under the tree is lost in rounding errors."""
+    for _ in range(12):
+        parts = random_parts(rng, 4, ("siblings", "grandparents"), scale=scale)
+        given = (parts, trees, root, 3, 0.0, schedule, "pairs")
+        fast, slow = LoopyTrees(*given), SlowLoopy(*given)
+        assert np.abs(fast.marginals - slow.marginals).max() < 1e-7
+
+
 def test_beliefs_are_probabilities_of_heads(trees, root, rng):
     """Undamped and serial, the tree has the last word."""
     parts = random_parts(rng, 5, ("siblings", "grandparents"))

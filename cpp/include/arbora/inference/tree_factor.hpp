@@ -5,9 +5,10 @@
 //
 //     out = log mu / (1 - mu) - in.
 //
-// 1 - mu is summed over the word's other heads. Going back, d_out becomes a direction in the
-// marginals, d_out / (mu (1 - mu)), and the Jacobian of the marginals does the rest. Arcs that are
-// not among the variables are absent.
+// 1 - mu is summed over the word's other heads; where one of the two is lost in rounding errors,
+// the odds are those of the sums over trees with the arc and without it. Going back, d_out becomes
+// a direction in the marginals, d_out / (mu (1 - mu)), and the Jacobian of the marginals does the
+// rest. Arcs that are not among the variables are absent.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,7 @@ class TreeFactor {
   ArcScores scatter(const double* incoming);
   template <class Visit>
   void visit_words(const double* marginals, const Visit& visit);
+  bool require_or_forbid(Index i, bool forbid);
   void add_to_others(Index i, double amount);
   void pull_alone(Index i, const double* marginals, double d_message, double* d_incoming);
 
@@ -52,7 +54,7 @@ class TreeFactor {
   std::vector<Index> cells_;               // of each variable
   std::vector<Index> by_word_, first_of_;  // the variables of each word
   std::vector<double> scores_, dense_, d_dense_, answer_, column_shift_, own_, others_;
-  std::vector<Index> alone_;  // variables that cannot be gone back over together
+  std::vector<Index> alone_;  // variables that take sums of their own
   Workspace workspace_;
 };
 
