@@ -20,9 +20,9 @@ constexpr double kNoise = 1e-12;
 // The same for messages, which divide by the smaller of the two alone.
 constexpr double kDoubt = 1e-10;
 
-// Sums of their own that messages to all but certain arcs may take, per word. Scores of a scale at
-// which more would be needed make most arcs certain, and then it hardly matters by how much.
-constexpr Index kSumsPerWord = 8;
+// Sums of their own that messages to all but certain arcs may take. Scores of a scale at which more
+// would be needed make most arcs certain, and then it hardly matters by how much.
+constexpr std::size_t kMostSums = 200;
 
 }  // namespace
 
@@ -90,7 +90,7 @@ double TreeFactor::messages(const double* incoming, double certain, double* marg
     const bool doubtful = trees_ == Trees::nonprojective && on * off < kDoubt;
     if (doubtful && incoming[i] != kForbidden) alone_.push_back(i);
   });
-  if (static_cast<Index>(alone_.size()) > kSumsPerWord * n_words_) return answer.log_partition;
+  if (alone_.size() > kMostSums) return answer.log_partition;
   for (const Index i : alone_) {
     if (!require_or_forbid(i, marginals[i] > 0.5)) continue;  // a certain arc
     const ArcScores given{d_dense_.data(), n_words_};
