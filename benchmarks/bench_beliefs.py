@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from bench_orders import model_of
 from bench_parser import arbora_parse, find
+from timing import wall_and_processor
 
 import arbora
 from arbora.parsers.model_file import write_model
@@ -46,15 +47,7 @@ class Clock:
 
 def rates(candidates: dict[str, Callable[[], int]], rounds: int) -> None:
     """Best and median of words a second, taking turns, and those of the processor."""
-    wall: dict[str, list[float]] = {name: [] for name in candidates}
-    busy: dict[str, list[float]] = {name: [] for name in candidates}
-    count = 0
-    for _ in range(rounds):
-        for name, run in candidates.items():
-            started, cpu = time.perf_counter(), time.process_time()
-            count = run()
-            wall[name].append(time.perf_counter() - started)
-            busy[name].append(time.process_time() - cpu)
+    count, wall, busy = wall_and_processor(candidates, rounds)
     print("Labelled parsing, words a second: best, median, median of the processor's time")
     for name in candidates:
         seconds = (min(wall[name]), float(np.median(wall[name])), float(np.median(busy[name])))

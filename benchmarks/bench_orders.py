@@ -10,13 +10,12 @@ passes make sharper models, which are no slower.
 from __future__ import annotations
 
 import argparse
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from bench_parser import Parse, arbora_parse, find
-from timing import interleaved, ratio
+from timing import interleaved, ratio, wall_and_processor
 
 import arbora
 from arbora.data.whole import read_whole
@@ -48,15 +47,7 @@ def parsing(folder: Path, memory: Path, rounds: int) -> None:
         model = model_of(folder, memory, order)
         for threads in (1, 2):
             candidates[order, threads] = arbora_parse(model, test, threads, output)
-    times: dict[tuple[str, int], list[float]] = {name: [] for name in candidates}
-    busy: dict[tuple[str, int], list[float]] = {name: [] for name in candidates}
-    words = 0
-    for _ in range(rounds):
-        for name, parse in candidates.items():
-            started, cpu = time.perf_counter(), time.process_time()
-            words = parse()
-            times[name].append(time.perf_counter() - started)
-            busy[name].append(time.process_time() - cpu)
+    words, times, busy = wall_and_processor(candidates, rounds)
     output.unlink()
     print(f"Labelled parsing of {words} words, words a second: best and median of {rounds}")
     print("In brackets, words a second of the processor, for machines that others use as well")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
 Candidate = Callable[[], object]
+Name = TypeVar("Name")
 
 
 def interleaved(
@@ -24,6 +26,25 @@ def interleaved(
                 candidates[name]()
             seconds[name].append((time.perf_counter() - start) / calls[name])
     return {name: np.array(times) for name, times in seconds.items()}
+
+
+def wall_and_processor(
+    candidates: dict[Name, Callable[[], int]], rounds: int
+) -> tuple[int, dict[Name, list[float]], dict[Name, list[float]]]:
+    """What the last run counted, and the seconds of each run: on the clock, of the processor.
+
+    For long runs: candidates take turns, once in each round.
+    """
+    wall: dict[Name, list[float]] = {name: [] for name in candidates}
+    busy: dict[Name, list[float]] = {name: [] for name in candidates}
+    count = 0
+    for _ in range(rounds):
+        for name, run in candidates.items():
+            started, cpu = time.perf_counter(), time.process_time()
+            count = run()
+            wall[name].append(time.perf_counter() - started)
+            busy[name].append(time.process_time() - cpu)
+    return count, wall, busy
 
 
 def ratio(times: dict[str, np.ndarray], slow: str, fast: str) -> float:

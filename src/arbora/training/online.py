@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -41,7 +42,25 @@ __all__ = [
 Objective = Callable[[Batch, Packed, Gold], Loss]
 
 
-class SteppingTrainer(ABC):
+class _Scorer(Protocol):
+    @property
+    def size(self) -> int: ...
+
+
+class _Problem(Protocol):
+    """What every problem has: a treebank, and a scorer whose weights are learnt."""
+
+    @property
+    def scorer(self) -> _Scorer: ...
+    @property
+    def treebank(self) -> Treebank: ...
+
+
+SomeProblem = TypeVar("SomeProblem", bound=_Problem)
+SomeObjective = TypeVar("SomeObjective")
+
+
+class SteppingTrainer(ABC, Generic[SomeProblem, SomeObjective]):
     """Passes over a treebank with a rule for each mini-batch's gradient.
 
     Where the loss has a temperature, `annealing` is told of every step. `word_dropout` hides words
@@ -50,8 +69,8 @@ class SteppingTrainer(ABC):
 
     def __init__(
         self,
-        size: int,
-        treebank: Treebank,
+        problem: SomeProblem,
+        objective: SomeObjective,
         rule: Rule,
         *,
         batch_size: int,
@@ -59,10 +78,11 @@ class SteppingTrainer(ABC):
         annealing: Annealing | None = None,
         word_dropout: float = 0.0,
     ) -> None:
-        self.treebank, self.rule, self.annealing = treebank, rule, annealing
+        self.problem, self.objective = problem, objective
+        self.treebank, self.rule, self.annealing = problem.treebank, rule, annealing
         self.word_dropout = word_dropout
         self.batch_size, self.averaged = batch_size, averaged
-        self.gradient = Gradient(size)
+        self.gradient = Gradient(problem.scorer.size)
 
     @abstractmethod
     def look_at(self, batch: Batch) -> float:
@@ -96,25 +116,8 @@ class SteppingTrainer(ABC):
             self.annealing.done = int(state["annealing"][0])
 
 
-class OnlineTrainer(SteppingTrainer):
+class OnlineTrainer(SteppingTrainer[ArcProblem, Objective]):
     """Learns scores of arcs."""
-
-    def __init__(
-        self,
-        problem: ArcProblem,
-        objective: Objective,
-        rule: Rule,
-        *,
-        batch_size: int,
-        averaged: bool,
-        annealing: Annealing | None = None,
-        word_dropout: float = 0.0,
-    ) -> None:
-        super().__init__(
-            problem.scorer.size, problem.treebank, rule, batch_size=batch_size, averaged=averaged,
-            annealing=annealing, word_dropout=word_dropout,
-        )  # fmt: skip
-        self.problem, self.objective = problem, objective
 
     def look_at(self, batch: Batch) -> float:
         problem = self.problem

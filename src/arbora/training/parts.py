@@ -20,9 +20,7 @@ from arbora.inference.part_inference import Infer
 from arbora.losses import BeliefLoss, PartLoss, loss_of_parts, part_likelihood
 from arbora.parts import PackedParts
 from arbora.scoring import PartScorer
-from arbora.training.annealing import Annealing
 from arbora.training.online import SteppingTrainer
-from arbora.training.rules import Rule
 from arbora.training.treebank import Batch, Treebank
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
@@ -81,25 +79,8 @@ class PartProblem:
         return self.scorer.scores(weights, batch.encoded, batch.sentences, kept, scale)
 
 
-class PartTrainer(SteppingTrainer):
+class PartTrainer(SteppingTrainer[PartProblem, PartObjective]):
     """Learns scores of arcs and parts."""
-
-    def __init__(
-        self,
-        problem: PartProblem,
-        objective: PartObjective,
-        rule: Rule,
-        *,
-        batch_size: int,
-        averaged: bool,
-        annealing: Annealing | None = None,
-        word_dropout: float = 0.0,
-    ) -> None:
-        super().__init__(
-            problem.scorer.size, problem.treebank, rule, batch_size=batch_size, averaged=averaged,
-            annealing=annealing, word_dropout=word_dropout,
-        )  # fmt: skip
-        self.problem, self.objective = problem, objective
 
     def look_at(self, batch: Batch) -> float:
         parts = self.problem.scores(self.rule.weights, batch, self.rule.scale)
