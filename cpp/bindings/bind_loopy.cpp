@@ -62,16 +62,42 @@ Index sums(const PartBatch& parts, Given scores, Settings given, int threads,
   });
 }
 
+// A tape with what it looks at.
+struct Tape {
+  Tape() = default;
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  nb::object parts;
+  Given scores;
+  arbora::LoopyTape sentences;
+};
+
+Index arcs(nb::object owner, Given scores, Settings given, int threads, Tape* tape,
+           FloatAnswer beliefs) {
+  const auto& parts = nb::cast<const PartBatch&>(owner);
+  const arbora::LoopySettings settings = settings_of(given);
+  check_count(beliefs.size(), parts.place(parts.size()).cells, "beliefs");
+  const auto values = values_of<const double>(parts, scores);
+  if (tape != nullptr) tape->parts = owner, tape->scores = scores;
+  return run_polling([&](Interruption& interruption) {
+    return arbora::loopy_arcs({parts, values, settings, threads, interruption},
+                              tape == nullptr ? nullptr : &tape->sentences, beliefs.data());
+  });
+}
+
 // Without `of_parts`, only the beliefs of arcs have a gradient.
-Index vjp(const PartBatch& parts, Given scores, Settings given, int threads, Given d_beliefs,
-          bool of_parts, Answer d_scores) {
+Index vjp(const PartBatch& parts, Given scores, Settings given, int threads, Tape* tape,
+          Given d_beliefs, bool of_parts, Answer d_scores) {
   const arbora::LoopySettings settings = settings_of(given);
   const auto values = values_of<const double>(parts, scores);
   auto direction = values_of<const double>(parts, d_beliefs);
   if (!of_parts) direction = {direction.arcs};
   const auto answer = values_of<double>(parts, d_scores);
+  if (tape != nullptr) check_count(tape->sentences.size(), parts.size(), "tape");
   return run_polling([&](Interruption& interruption) {
-    return arbora::loopy_vjp({parts, values, settings, threads, interruption}, direction, answer);
+    return arbora::loopy_vjp({parts, values, settings, threads, interruption},
+                             tape == nullptr ? nullptr : &tape->sentences, direction, answer);
   });
 }
 
@@ -82,6 +108,11 @@ void bind_loopy(nb::module_& module) {
   module.def("loopy_sums", &sums, "parts"_a, "scores"_a, "settings"_a, "threads"_a,
              "log_partition"_a.noconvert(), "residuals"_a.noconvert(), "beliefs"_a.noconvert(),
              "Beliefs, and the Bethe approximation of log Z.");
-  module.def("loopy_vjp", &vjp, "parts"_a, "scores"_a, "settings"_a, "threads"_a, "d_beliefs"_a,
-             "of_parts"_a, "d_scores"_a.noconvert(), "The gradient through the beliefs.");
+  nb::class_<Tape>(module, "LoopyTape", "What beliefs leave behind for their gradient.")
+      .def(nb::init<>());
+  module.def("loopy_arcs", &arcs, "parts"_a, "scores"_a, "settings"_a, "threads"_a,
+             "tape"_a.none(), "beliefs"_a.noconvert(), "Beliefs of arcs alone.");
+  module.def("loopy_vjp", &vjp, "parts"_a, "scores"_a, "settings"_a, "threads"_a, "tape"_a.none(),
+             "d_beliefs"_a, "of_parts"_a, "d_scores"_a.noconvert(),
+             "The gradient through the beliefs.");
 }

@@ -10,11 +10,15 @@ namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
+void clear_arcs(const PartIndex& parts, double* arcs) {
+  std::fill(arcs, arcs + (parts.n_words() + 1) * (parts.n_words() + 1), 0.0);
+}
+
 void clear(const PartIndex& parts, const PartValues<double>& values) {
   const auto fill = [](double* first, Index count) {
     if (first != nullptr) std::fill(first, first + count, 0.0);
   };
-  fill(values.arcs, (parts.n_words() + 1) * (parts.n_words() + 1));
+  clear_arcs(parts, values.arcs);
   fill(values.consecutive, parts.consecutive());
   fill(values.siblings, parts.siblings());
   fill(values.grandparents, parts.grandparents());
@@ -41,26 +45,35 @@ struct Trimmed {
   }
 };
 
-// Runs job(sentence's number, sentence) for every sentence that has a tree; the first that has
-// none, or -1.
+// Runs job(sentence's number) for every sentence, the dearest first.
 template <class Job>
-Index run(const LoopyBatch& batch, const Job& job) {
-  const PartBatch& parts = batch.parts;
+void for_each_sentence(const LoopyBatch& batch, const Job& job) {
   std::vector<double> costs;
-  for (Index i = 0; i < parts.size(); ++i) {
-    costs.push_back(cost_of(parts[i], batch.settings.iterations));
+  for (Index i = 0; i < batch.parts.size(); ++i) {
+    costs.push_back(cost_of(batch.parts[i], batch.settings.iterations));
   }
+  for_each_by_cost(
+      costs, batch.threads, [&](Index i, Workspace&) { job(i); },
+      [&] { batch.interruption.poll(); });
+}
+
+// Runs job(sentence's number, sentence) for every sentence that has a tree; the first that has
+// none, or -1. Sentences stay on the tape, if there is one.
+template <class Job>
+Index run(const LoopyBatch& batch, LoopyTape* tape, const Job& job) {
+  const PartBatch& parts = batch.parts;
   std::vector<std::uint8_t> impossible(at(parts.size()), 0);
-  const auto one = [&](Index i, Workspace&) {
-    static thread_local LoopyRun sentence;
-    const Trimmed trimmed{sentence};
+  if (tape != nullptr) *tape = LoopyTape(at(parts.size()));
+  for_each_sentence(batch, [&](Index i) {
+    static thread_local LoopyRun passing;
+    const Trimmed trimmed{passing};
+    LoopyRun& sentence = tape == nullptr ? passing : (*tape)[at(i)];
     if (sentence.set(parts[i], batch.scores.of(parts.place(i)), batch.settings)) {
       job(i, sentence);
     } else {
       impossible[at(i)] = 1;
     }
-  };
-  for_each_by_cost(costs, batch.threads, one, [&] { batch.interruption.poll(); });
+  });
   const auto found = std::find(impossible.begin(), impossible.end(), std::uint8_t{1});
   return found == impossible.end() ? -1 : found - impossible.begin();
 }
@@ -69,7 +82,7 @@ Index run(const LoopyBatch& batch, const Job& job) {
 
 Index loopy_sums(const LoopyBatch& batch, double* log_partition, double* residuals,
                  const PartValues<double>& beliefs) {
-  return run(batch, [&](Index i, LoopyRun& sentence) {
+  return run(batch, nullptr, [&](Index i, LoopyRun& sentence) {
     const PartValues<double> answer = beliefs.of(batch.parts.place(i));
     clear(batch.parts[i], answer);
     sentence.forward(false, residuals + i * batch.settings.iterations, batch.interruption);
@@ -77,13 +90,29 @@ Index loopy_sums(const LoopyBatch& batch, double* log_partition, double* residua
   });
 }
 
-Index loopy_vjp(const LoopyBatch& batch, const PartScores& d_beliefs,
+Index loopy_arcs(const LoopyBatch& batch, LoopyTape* tape, double* beliefs) {
+  return run(batch, tape, [&](Index i, LoopyRun& sentence) {
+    double* answer = beliefs + batch.parts.place(i).cells;
+    clear_arcs(batch.parts[i], answer);
+    sentence.forward(tape != nullptr, nullptr, batch.interruption);
+    sentence.arc_beliefs(answer);
+  });
+}
+
+Index loopy_vjp(const LoopyBatch& batch, LoopyTape* tape, const PartScores& d_beliefs,
                 const PartValues<double>& d_scores) {
-  return run(batch, [&](Index i, LoopyRun& sentence) {
-    const PartValues<double> answer = d_scores.of(batch.parts.place(i));
-    clear(batch.parts[i], answer);
+  const auto back = [&](Index i, LoopyRun& sentence) {
+    const PartBatch::Place& place = batch.parts.place(i);
+    clear(batch.parts[i], d_scores.of(place));
+    sentence.backward(d_beliefs.of(place), d_scores.of(place), batch.interruption);
+  };
+  if (tape != nullptr) {
+    for_each_sentence(batch, [&](Index i) { back(i, (*tape)[at(i)]); });
+    return -1;
+  }
+  return run(batch, nullptr, [&](Index i, LoopyRun& sentence) {
     sentence.forward(true, nullptr, batch.interruption);
-    sentence.backward(d_beliefs.of(batch.parts.place(i)), answer, batch.interruption);
+    back(i, sentence);
   });
 }
 

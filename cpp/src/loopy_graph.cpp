@@ -177,11 +177,13 @@ void LoopyGraph::read(const PartScores& tables, double* of_arcs, double* of_pair
   }
 }
 
+void LoopyGraph::write_arcs(const double* of_arcs, double* table) const {
+  for (Index a = 0; a < n_arcs(); ++a) table[order_->cell(a)] = possible(a) ? of_arcs[a] : 0.0;
+}
+
 void LoopyGraph::write(const double* of_arcs, const double* of_pairs,
                        const PartValues<double>& tables) const {
-  for (Index a = 0; a < n_arcs(); ++a) {
-    tables.arcs[order_->cell(a)] = possible(a) ? of_arcs[a] : 0.0;
-  }
+  write_arcs(of_arcs, tables.arcs);
   if (pairs_of_grandparents_) {
     double* of_root = tables.grandparents + parts_->grandparents_at(0);
     for (Index a = 0; a < order_->first[1]; ++a) of_root[a] = possible(a) ? of_arcs[a] : 0.0;

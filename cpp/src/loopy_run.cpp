@@ -202,4 +202,11 @@ double LoopyRun::beliefs(const PartValues<double>& answer) {
   return log_partition + tree_log_partition_;
 }
 
+void LoopyRun::arc_beliefs(double* answer) {
+  const Row last = row(settings_.iterations);
+  in_arcs_.resize(at(n_arcs_));
+  for (Index a = 0; a < n_arcs_; ++a) in_arcs_[at(a)] = sigmoid(last.totals[a]);
+  graph_.write_arcs(in_arcs_.data(), answer);
+}
+
 }  // namespace arbora

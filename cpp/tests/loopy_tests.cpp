@@ -68,6 +68,17 @@ std::vector<std::uint8_t> some_arcs(const std::vector<std::int64_t>& lengths,
   return kept;
 }
 
+// The same numbers by way of a tape.
+void check_tape(const LoopyBatch& batch, const Tables& beliefs, const Tables& direction,
+                const Tables& gradient) {
+  LoopyTape tape;
+  Tables found = gradient;
+  EXPECT(loopy_arcs(batch, &tape, found.arcs.data()) == -1);
+  EXPECT(found.arcs == beliefs.arcs);
+  EXPECT(loopy_vjp(batch, &tape, direction.scores(), found.values()) == -1);
+  EXPECT(found.arcs == gradient.arcs && found.grandparents == gradient.grandparents);
+}
+
 void check(const LoopySettings& settings, double scale, RandomStream& random) {
   const std::vector<std::int64_t> lengths{1, 4, 7, 2};
   const auto kept = some_arcs(lengths, random);
@@ -96,8 +107,9 @@ void check(const LoopySettings& settings, double scale, RandomStream& random) {
   const double far = value_at(2.0 * step) - value_at(-2.0 * step);
   value_at(0.0);
   const LoopyBatch batch{parts, scores.scores(), settings, 1, endless};
-  EXPECT(loopy_vjp(batch, direction.scores(), gradient.values()) == -1);
+  EXPECT(loopy_vjp(batch, nullptr, direction.scores(), gradient.values()) == -1);
   const double slope = gradient.dot(along);
+  check_tape(batch, beliefs, direction, gradient);
   EXPECT(std::isfinite(slope));
   if (scale < 10.0) EXPECT(near(slope, (8.0 * near_by - far) / (12.0 * step), 1e-6));
   for (std::size_t sentence = 0; sentence < lengths.size(); ++sentence) {

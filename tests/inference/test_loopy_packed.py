@@ -60,6 +60,25 @@ def test_packed_sentences_are_those_one_by_one(kinds, trees, root, rng):
             assert (loopy.residuals[place] == one.residuals).all()
 
 
+@pytest.mark.parametrize("kinds", MODELS, ids="+".join)
+@pytest.mark.parametrize("kept", [0, 1 << 28], ids=["too large to keep", "kept"])
+def test_beliefs_of_arcs_alone_and_their_way_back(kept, kinds, trees, root, rng, monkeypatch):
+    monkeypatch.setattr(packed_loopy, "_TAPES_KEPT", kept)
+    sentences = [random_parts(rng, n, kinds, forbidden=0.2) for n in (3, 6, 1, 4)]
+    packed = PackedParts.joined(sentences, threads=2)
+    loopy, again = PackedLoopy(packed, trees, root, 3), PackedLoopy(packed, trees, root, 3)
+    assert (loopy.arc_beliefs(way_back=True) == again.sums().marginals.arcs).all()
+    assert (loopy.arc_beliefs() == again.sums().marginals.arcs).all()
+    loopy.arc_beliefs(way_back=True)
+    direction = rng.normal(size=len(packed.arcs))
+    expected = again.vjp(direction)
+    for _ in range(2):  # the way can be gone more than once
+        found = loopy.vjp(direction)
+        assert (found.arcs == expected.arcs).all()
+        for kind, table in expected.tables.items():
+            assert (found.tables[kind] == table).all()
+
+
 def test_absent_words_change_nothing(trees, rng):
     """Words that hang on the root, and that nobody else may take, are as good as not there."""
     parts = random_parts(rng, 4, ("siblings", "grandparents"))

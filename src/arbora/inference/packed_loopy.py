@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arbora._core import inference as kernels
 from arbora.errors import ArgumentError, NoTreeError, TooLargeError
@@ -26,6 +27,8 @@ __all__ = ["GrandparentFactors", "PackedLoopy", "Schedule", "checked_damping"]
 
 Schedule = Literal["serial", "parallel"]
 GrandparentFactors = Literal["pairs", "automata"]
+
+_TAPES_KEPT = 1 << 28  # bytes: of larger batches messages are sent twice rather than remembered
 
 
 class PackedLoopy:
@@ -57,6 +60,7 @@ class PackedLoopy:
         self.schedule: Schedule = schedule
         self.factors: GrandparentFactors = factors
         self._residuals: FloatArray | None = None
+        self._tape: kernels.LoopyTape | None = None
         check_numbers(parts)
         self._check_memory(tape=False)
 
@@ -70,6 +74,15 @@ class PackedLoopy:
         self._call(kernels.loopy_sums, log_partition, residuals, _listed(beliefs))
         self._residuals = read_only(residuals.reshape(len(self), self.iterations))
         return SecondOrderSums(read_only(log_partition), _frozen(beliefs))
+
+    def arc_beliefs(self, *, way_back: bool = False) -> FloatArray:
+        """Beliefs of arcs alone; with a way back, the next `vjp` need not send messages again."""
+        beliefs = np.empty(len(self.parts.arcs))
+        self._tape = None
+        tape = kernels.LoopyTape() if way_back and self._tapes() < _TAPES_KEPT else None
+        self._call(kernels.loopy_arcs, tape, beliefs)
+        self._tape = tape
+        return read_only(beliefs)
 
     @property
     def residuals(self) -> FloatArray:
@@ -97,7 +110,9 @@ class PackedLoopy:
         self._check_memory(tape=True)
         direction = PartArrays(np.where(parts.arcs > -np.inf, d_arcs, 0.0), given)
         answer = self._room()
-        self._call(kernels.loopy_vjp, _listed(direction), bool(d_tables), _listed(answer))
+        self._call(
+            kernels.loopy_vjp, self._tape, _listed(direction), bool(d_tables), _listed(answer)
+        )
         return _frozen(answer)
 
     def _room(self) -> PartArrays:
@@ -127,15 +142,23 @@ class PackedLoopy:
         word = getattr(reasons.get(0), "word", None)
         return NoTreeError(text if len(self) == 1 else f"sentence {i}: {text}", word)
 
-    def _need(self, tape: bool) -> int:
-        """Bytes of the messages of the largest sentence on every thread, and of all residuals."""
+    def _numbers(self) -> NDArray[np.int64]:
+        """Arcs and parts of each sentence."""
         parts = self.parts
         bounds = [[parts.index.first(KINDS.index(kind), i) for i in range(len(parts) + 1)]
                   for kind in parts.kinds]  # fmt: skip
-        per_sentence = sum((np.diff(b) for b in bounds), start=(parts.n_words + 1) ** 2)
-        largest = int(per_sentence.max(initial=0)) * min(parts.threads, max(len(parts), 1))
+        return sum((np.diff(b) for b in bounds), start=(parts.n_words + 1) ** 2)
+
+    def _need(self, tape: bool) -> int:
+        """Bytes of the messages of the largest sentence on every thread, and of all residuals."""
+        threads = min(self.parts.threads, max(len(self), 1))
+        largest = int(self._numbers().max(initial=0)) * threads
         rows = 4 + (self.iterations if tape else 2)
-        return 8 * (2 * rows * largest + self.iterations * len(parts))
+        return 8 * (2 * rows * largest + self.iterations * len(self))
+
+    def _tapes(self) -> int:
+        """Bytes of the tapes of all sentences."""
+        return 16 * (4 + self.iterations) * int(self._numbers().sum())
 
     def _check_memory(self, tape: bool) -> None:
         if self._need(tape) > physical_memory():

@@ -68,6 +68,10 @@ class PackedSecondOrder:
         self._call(kernels.second_order_marginals, log_partition, self._listed(marginals))
         return SecondOrderSums(read_only(log_partition), _frozen(marginals))
 
+    def arc_beliefs(self, *, way_back: bool = False) -> FloatArray:
+        """The marginals of arcs. A way back costs nothing here, and is not prepared."""
+        return self.sums().marginals.arcs
+
     def entropy(self) -> FloatArray:
         answer = np.empty(len(self))
         self._call(kernels.second_order_entropy, answer)

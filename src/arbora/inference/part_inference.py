@@ -22,6 +22,10 @@ class PartInference(Protocol):
 
     def sums(self) -> SecondOrderSums: ...
 
+    def arc_beliefs(self, *, way_back: bool = False) -> FloatArray:
+        """The marginals of arcs; `way_back` says that a `vjp` comes next."""
+        ...
+
     def vjp(
         self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None
     ) -> PartArrays: ...

@@ -40,14 +40,17 @@ def loss_of_parts(
 ) -> PartLoss:
     """A loss of the beliefs in arcs, with its gradient by the scores of arcs and parts."""
     gold.check(model.parts.n_words)
-    values, d_beliefs = loss(part_beliefs(model, trees, root), gold)
+    values, d_beliefs = loss(part_beliefs(model, trees, root, way_back=True), gold)
     return PartLoss(values, _with_copies(model.parts, *model.vjp(d_beliefs)))
 
 
-def part_beliefs(model: PartInference, trees: TreeClass, root: Root) -> Packed:
+def part_beliefs(
+    model: PartInference, trees: TreeClass, root: Root, *, way_back: bool = False
+) -> Packed:
     """Beliefs in arcs as a pack of trees, whose best have most expected correct arcs."""
     parts = model.parts
-    beliefs = np.where(parts.arcs > -np.inf, model.sums().marginals.arcs, -np.inf)
+    beliefs = model.arc_beliefs(way_back=way_back)
+    beliefs = np.where(parts.arcs > -np.inf, beliefs, -np.inf)
     return Packed(beliefs, parts.n_words, None, trees, root, parts.threads)
 
 

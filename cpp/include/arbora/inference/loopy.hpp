@@ -8,8 +8,10 @@
 // pairs heard.
 #pragma once
 
+#include <vector>
+
 #include "arbora/base/interruption.hpp"
-#include "arbora/inference/loopy_graph.hpp"
+#include "arbora/inference/loopy_run.hpp"
 
 namespace arbora {
 
@@ -27,9 +29,17 @@ struct LoopyBatch {
 Index loopy_sums(const LoopyBatch& batch, double* log_partition, double* residuals,
                  const PartValues<double>& beliefs);
 
+// What a run over each sentence leaves behind for the way back. It looks at the batch's parts and
+// scores, which must outlive it.
+using LoopyTape = std::vector<LoopyRun>;
+
+// Beliefs of arcs alone, and their way back if there is a tape to write it to.
+Index loopy_arcs(const LoopyBatch& batch, LoopyTape* tape, double* beliefs);
+
 // The gradient of sum(d_beliefs * beliefs) by the scores of arcs and parts, by backpropagation
-// through all iterations; tables of d_beliefs may be null.
-Index loopy_vjp(const LoopyBatch& batch, const PartScores& d_beliefs,
+// through all iterations; tables of d_beliefs may be null. Without the tape of `loopy_arcs` on the
+// same batch it makes its own, one sentence after the other.
+Index loopy_vjp(const LoopyBatch& batch, LoopyTape* tape, const PartScores& d_beliefs,
                 const PartValues<double>& d_scores);
 
 }  // namespace arbora

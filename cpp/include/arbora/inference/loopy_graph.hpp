@@ -54,6 +54,7 @@ class LoopyGraph {
   // `of_arcs` gains those of the root's grandparents, which go with their arcs.
   void read(const PartScores& tables, double* of_arcs, double* of_pairs) const;
   void write(const double* of_arcs, const double* of_pairs, const PartValues<double>& tables) const;
+  void write_arcs(const double* of_arcs, double* table) const;
   // The steps of walks for tables of scores, or of a direction in them.
   StepTables steps_of_tables(const PartScores& tables);
   // The tables that walks write to, and their end: parts that no tree has are set to 0.

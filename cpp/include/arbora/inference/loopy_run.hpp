@@ -22,6 +22,8 @@ class LoopyRun {
   void forward(bool tape, double* residuals, Interruption& interruption);
   // Then: beliefs of arcs and parts; returns the Bethe approximation of log Z.
   double beliefs(const PartValues<double>& answer);
+  // Or those of arcs alone.
+  void arc_beliefs(double* answer);
   // Then: the gradient by all scores.
   void backward(const PartScores& d_beliefs, const PartValues<double>& d_scores,
                 Interruption& interruption);
