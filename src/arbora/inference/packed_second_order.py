@@ -68,7 +68,7 @@ class PackedSecondOrder:
         self._call(kernels.second_order_marginals, log_partition, self._listed(marginals))
         return SecondOrderSums(read_only(log_partition), _frozen(marginals))
 
-    def arc_beliefs(self, *, way_back: bool = False) -> FloatArray:
+    def arc_beliefs(self, *, way_back: bool = False) -> FloatArray:  # noqa: ARG002
         """The marginals of arcs. A way back costs nothing here, and is not prepared."""
         return self.sums().marginals.arcs
 
