@@ -110,8 +110,8 @@ void bind_loopy(nb::module_& module) {
              "Beliefs, and the Bethe approximation of log Z.");
   nb::class_<Tape>(module, "LoopyTape", "What beliefs leave behind for their gradient.")
       .def(nb::init<>());
-  module.def("loopy_arcs", &arcs, "parts"_a, "scores"_a, "settings"_a, "threads"_a,
-             "tape"_a.none(), "beliefs"_a.noconvert(), "Beliefs of arcs alone.");
+  module.def("loopy_arcs", &arcs, "parts"_a, "scores"_a, "settings"_a, "threads"_a, "tape"_a.none(),
+             "beliefs"_a.noconvert(), "Beliefs of arcs alone.");
   module.def("loopy_vjp", &vjp, "parts"_a, "scores"_a, "settings"_a, "threads"_a, "tape"_a.none(),
              "d_beliefs"_a, "of_parts"_a, "d_scores"_a.noconvert(),
              "The gradient through the beliefs.");
