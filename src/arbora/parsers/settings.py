@@ -132,10 +132,14 @@ class ParserSettings:
         if self.learner != "l2+risk":
             return [self]
         first = replace(self, learner="l2", first_temperature=None, last_temperature=None)
-        return [first, replace(self, learner="risk")]
+        rate = self.rate * _RISK_SHARE if isinstance(self.rate, float) else self.rate
+        return [first, replace(self, learner="risk", rate=rate)]
 
     def to_dict(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+_RISK_SHARE = 0.1  # of the rate, where the risk goes on from L2: whole steps undo what is there
 
 
 def is_whole(value: object) -> bool:
@@ -172,22 +176,34 @@ def _learning_defaults(settings: ParserSettings) -> dict[str, Any]:
     if settings.learner in ("perceptron", "mira"):
         return {"passes": 15, "batch_size": 16 if settings.order == "first" else 4}
     by_optimizer: dict[str, dict[str, Any]] = {
-        "adagrad": {"passes": 15, "batch_size": 16, "rate": 0.05, "l2": 10.0},
+        "adagrad": {"passes": 15, "batch_size": 16, "l2": 10.0},
         "sgd": {"passes": 15, "batch_size": 16, "rate": 0.02, "l2": 1.0},
         "lbfgs": {"passes": 10, "l2": 1.0},
         "cg": {"passes": 10, "l2": 1.0},
     }
     own = by_optimizer[settings.optimizer]
+    if settings.optimizer == "adagrad":
+        own = own | _adagrad_rate(settings)
     if settings.trees == "projective":
         own = own | {"projectivise": settings.learner not in BELIEF_LEARNERS}
     if settings.learner not in BELIEF_LEARNERS:
         return own
     own = own | {"passes": 5}
-    if settings.optimizer == "adagrad":
-        own = own | {"rate": 0.025}
     if settings.learner == "l2":
         return own
     return own | {"first_temperature": 0.1, "last_temperature": 0.0001}
+
+
+def _adagrad_rate(settings: ParserSettings) -> dict[str, float]:
+    """Losses of beliefs are flat where beliefs are sure of themselves: large steps get stuck there.
+
+    The first step of AdaGrad moves every weight by the whole rate, and with parts there are more
+    weights in a belief.
+    """
+    first = settings.order == "first"
+    if settings.learner in BELIEF_LEARNERS:
+        return {"rate": 0.025 if first else 0.01}
+    return {"rate": 0.05 if first or not uses_propagation(settings) else 0.02}
 
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
