@@ -12,6 +12,7 @@ import platform
 
 import numpy as np
 from bench_inference import table
+from peers import SuPar
 from timing import interleaved, ratio
 
 import arbora
@@ -84,6 +85,30 @@ def bench_exact(rng: np.random.Generator, rounds: int, iterations: int) -> None:
           rows)  # fmt: skip
 
 
+def bench_supar(rng: np.random.Generator, rounds: int, iterations: int) -> None:
+    """Siblings only, which is what SuPar has, over all arcs and without a tree factor."""
+    if not SuPar.available:
+        return
+    rows = []
+    for n_words in (25, 50):
+        theirs = SuPar(rng.normal(size=(SENTENCES, n_words + 1, n_words + 1)))
+        candidates = {"SuPar": theirs.sibling_beliefs(iterations)}
+        for heads in (4, 10, n_words + 1):
+            parts = pruned(rng, n_words, heads, ("siblings",))
+            loopy = PackedLoopy(parts, "nonprojective", "single", iterations)
+            candidates[f"{heads} heads"] = loopy.arc_beliefs
+        times = interleaved(candidates, min(rounds, 5))
+        rows += [
+            [
+                str(n_words), name, f"{SENTENCES / np.median(times['SuPar']):.0f}",
+                f"{SENTENCES / np.median(times[name]):.0f}", f"{ratio(times, 'SuPar', name):.1f}",
+            ]
+            for name in list(candidates)[1:]
+        ]  # fmt: skip
+    table(f"siblings, {iterations} iterations, sentences a second; SuPar: all arcs, no tree factor",
+          ["n", "Arbora keeps", "SuPar", "Arbora", "ratio"], rows)  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9, help="rounds to take the median of")
@@ -94,6 +119,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     bench_kernels(rng, arguments.rounds, arguments.iterations)
     bench_exact(rng, arguments.rounds, arguments.iterations)
+    bench_supar(rng, arguments.rounds, arguments.iterations)
 
 
 if __name__ == "__main__":

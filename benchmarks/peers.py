@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
@@ -100,3 +101,13 @@ class SuPar:
 
     def projective_argmax(self) -> object:
         return self._structs.DependencyCRF(self._input, multiroot=False).argmax
+
+    def sibling_beliefs(self, iterations: int) -> Callable[[], object]:
+        """Loopy belief propagation over all pairs of siblings, without a tree factor."""
+        import torch
+
+        count, side = len(self._input), self._input.shape[1]
+        siblings = torch.randn(count, side, side, side)
+        mask = torch.ones(count, side, dtype=torch.bool)
+        propagate = self._structs.DependencyLBP(max_iter=iterations)
+        return lambda: propagate((self._input, siblings), mask)
