@@ -202,7 +202,7 @@ def _adagrad_rate(settings: ParserSettings) -> dict[str, float]:
     """
     first = settings.order == "first"
     if settings.learner in BELIEF_LEARNERS:
-        return {"rate": 0.025 if first else 0.01}
+        return {"rate": 0.015 if first else 0.01}
     return {"rate": 0.05 if first or not uses_propagation(settings) else 0.02}
 
 
