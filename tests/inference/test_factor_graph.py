@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -337,3 +338,25 @@ def test_bad_graphs_are_told_in_one_sentence():
     with pytest.raises(ShapeError, match="arcs"):
         TreeFactor([0], [(0, 1), (1, 2)])
     assert "2 variables, 1 factors" in repr(FactorGraph([0.0, 0.0], [Pair(0, 1, 1.0)]))
+
+
+def test_factors_are_told_what_they_were_asked_wrongly():
+    pair = Pair(0, 1, 1.0)
+    with pytest.raises(ShapeError, match=r"incoming has shape \(3,\), but Pair\(\[0, 1\]\) has 2"):
+        pair.messages(np.zeros(3))
+    with pytest.raises(ShapeError, match="d_messages has shape"):
+        pair.pullback([0.0, 0.0], [1.0])
+    with pytest.raises(ScoreError, match="incoming has a NaN"):
+        pair.log_partition([0.0, float("nan")])
+
+
+def test_graphs_travel_between_processes(rng):
+    factors = [
+        Pair(0, 1, 1.0), Table([0, 2], rng.normal(size=(2, 2))), AtMostOne([0, 1]),
+        Chain([0, 1], rng.normal(size=6)), ExactlyOne([1, 2]),
+        TreeFactor([0, 1, 2], [(0, 1), (1, 2), (2, 1)], "projective", "multi"),
+    ]  # fmt: skip
+    graph = FactorGraph(rng.normal(size=3), factors)
+    again = pickle.loads(pickle.dumps(graph))
+    assert (again.beliefs == graph.beliefs).all()
+    assert (again.vjp([1.0, 2.0, 3.0]).scores == graph.vjp([1.0, 2.0, 3.0]).scores).all()

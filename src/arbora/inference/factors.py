@@ -8,7 +8,7 @@ enumerates everything, with which any other can be compared.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,35 +65,59 @@ class Factor(Protocol):
 
 
 class _Compiled:
-    """A factor of the core with its variables and scores."""
+    """A factor of the core with its variables and scores.
 
-    def __init__(self, kernel: kernels.Factor, variables: ArrayLike, scores: ArrayLike) -> None:
-        self._kernel = kernel
+    `kind` and `sizes` make the factor of the core, here and again in another process.
+    """
+
+    def __init__(
+        self, kind: type[kernels.Factor], sizes: tuple[Any, ...], variables: ArrayLike,
+        scores: ArrayLike,
+    ) -> None:  # fmt: skip
+        self._kind, self._sizes = kind, sizes
+        self._kernel = kind(*sizes)
         self.variables = as_variables(variables)
-        self.scores = _as_scores(scores, kernel.n_scores, type(self).__name__)
+        self.scores = _as_scores(scores, self._kernel.n_scores, type(self).__name__)
         if self.log_partition(np.zeros(len(self.variables))) == -np.inf:
             raise ScoreError(
                 f"{type(self).__name__} forbids every configuration of its variables: one must be "
                 "left"
             )
 
-    def log_partition(self, incoming: FloatArray) -> float:
-        """The logarithm of the sum of all weights."""
-        return self._kernel.log_partition(self.scores, incoming)
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_kernel"}
 
-    def messages(self, incoming: FloatArray) -> FloatArray:
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._kernel = self._kind(*self._sizes)
+
+    def log_partition(self, incoming: ArrayLike) -> float:
+        """The logarithm of the sum of all weights."""
+        return self._kernel.log_partition(self.scores, self._row(incoming, "incoming"))
+
+    def messages(self, incoming: ArrayLike) -> FloatArray:
         """What it tells each of its variables."""
         answer = np.empty(len(self.variables))
-        self._kernel.messages(self.scores, incoming, answer)
+        self._kernel.messages(self.scores, self._row(incoming, "incoming"), answer)
         return answer
 
-    def pullback(
-        self, incoming: FloatArray, d_messages: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def pullback(self, incoming: ArrayLike, d_messages: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """The gradients by `incoming` and by `scores`."""
         d_incoming, d_scores = np.empty(len(self.variables)), np.empty(len(self.scores))
-        self._kernel.pullback(self.scores, incoming, d_messages, d_incoming, d_scores)
+        told, back = self._row(incoming, "incoming"), self._row(d_messages, "d_messages")
+        self._kernel.pullback(self.scores, told, back, d_incoming, d_scores)
         return d_incoming, d_scores
+
+    def _row(self, values: ArrayLike, what: str) -> FloatArray:
+        """A number for each variable."""
+        row = np.ascontiguousarray(as_real(values, what), dtype=np.float64)
+        if row.shape != self.variables.shape:
+            raise ShapeError(
+                f"{what} has shape {row.shape}, but {self} has {len(self.variables)} variables"
+            )
+        if np.isnan(row).any():
+            raise ScoreError(f"{what} has a NaN")
+        return row
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.variables.tolist()})"
@@ -103,7 +127,7 @@ class Pair(_Compiled):
     """A score for two variables that are both on: siblings, or a grandparent."""
 
     def __init__(self, first: int, second: int, score: float) -> None:
-        super().__init__(kernels.PairFactor(), [first, second], [score])
+        super().__init__(kernels.PairFactor, (), [first, second], [score])
 
 
 class Table(_Compiled):
@@ -123,7 +147,7 @@ class Table(_Compiled):
             )
         # The last index runs fastest: to the core, which counts in bits, its variable is the first.
         backwards = as_variables(variables)[::-1]
-        super().__init__(kernels.TableFactor(count), backwards, table.reshape(-1))
+        super().__init__(kernels.TableFactor, (count,), backwards, table.reshape(-1))
 
 
 class ExactlyOne(_Compiled):
@@ -131,7 +155,7 @@ class ExactlyOne(_Compiled):
 
     def __init__(self, variables: ArrayLike) -> None:
         count = len(as_variables(variables))
-        super().__init__(kernels.OneFactor(count, at_most=False), variables, [])
+        super().__init__(kernels.OneFactor, (count, False), variables, [])
 
 
 class AtMostOne(_Compiled):
@@ -139,7 +163,7 @@ class AtMostOne(_Compiled):
 
     def __init__(self, variables: ArrayLike) -> None:
         count = len(as_variables(variables))
-        super().__init__(kernels.OneFactor(count, at_most=True), variables, [])
+        super().__init__(kernels.OneFactor, (count, True), variables, [])
 
 
 class Head(_Compiled):
@@ -156,8 +180,8 @@ class Head(_Compiled):
         self, left: ArrayLike, right: ArrayLike, scores: ArrayLike, links: ArrayLike = ()
     ) -> None:
         sides = [as_variables(given) for given in (left, right, links)]
-        kernel = kernels.WalkFactor(*(len(side) for side in sides))
-        super().__init__(kernel, np.concatenate(sides), scores)
+        sizes = tuple(len(side) for side in sides)
+        super().__init__(kernels.WalkFactor, sizes, np.concatenate(sides), scores)
 
 
 class Chain(Head):
@@ -202,10 +226,8 @@ class TreeFactor(_Compiled):
         for error in pack([scores], trees, root, threads=1)[1].values():
             raise error
         heads, modifiers = (np.ascontiguousarray(pairs[:, i], dtype=np.int32) for i in (0, 1))
-        kernel = kernels.TreeFactor(
-            n_words, heads, modifiers, trees == "projective", root == "multi"
-        )
-        super().__init__(kernel, variables, [])
+        sizes = (n_words, heads, modifiers, trees == "projective", root == "multi")
+        super().__init__(kernels.TreeFactor, sizes, variables, [])
 
 
 def as_variables(variables: ArrayLike) -> Variables:
