@@ -12,6 +12,7 @@ and step sizes are ours, the same for all losses but for the defaults of each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ LOSSES: dict[str, Options] = {
     "L2": {"learner": "l2"},
     "L2+AR": {"learner": "l2+risk"},
 }
+LINES = (("#2b5c8a", "o-"), ("#c44e52", "s-"), ("#8c8c3e", "^--"))  # of the losses, in this order
 FACTORS = {
     "unary": "first", "grandparent": "grandparent", "sibling": "sibling", "both": "grandsibling",
 }  # fmt: skip
@@ -56,30 +58,30 @@ PAPER_TABLE1 = {
 
 def iterations(experiments: Experiments, seeds: int) -> None:
     """Figure 3: UAS by the number of iterations, grandparents and siblings."""
-    counts = range(1, 9)
-    for treebank in THREE:
-        print(f"\n## UAS by iterations: {treebank}\n")
-        columns = {
-            name: [
-                _runs(experiments, treebank, seeds, loss, order="grandsibling", bp_iterations=n)
-                for n in counts
-            ]
-            for name, loss in LOSSES.items()
-        }
-        _print_columns("iterations", list(counts), columns)
-        _draw(experiments, f"iterations-{treebank}", "iterations", list(counts), columns)
+    counts = list(range(1, 9))
+    models = [{"order": "grandsibling", "bp_iterations": count} for count in counts]
+    _compare_losses(experiments, seeds, "iterations", counts, models)
 
 
 def factors(experiments: Experiments, seeds: int) -> None:
     """Figure 4: UAS by the kinds of factors, four iterations."""
+    models = [{"order": order} for order in FACTORS.values()]
+    _compare_losses(experiments, seeds, "factors", list(FACTORS), models)
+
+
+def _compare_losses(
+    experiments: Experiments, seeds: int, what: str, rows: list[Any], models: list[Options]
+) -> None:
+    """A table of the losses for each treebank, and a picture of all."""
+    found = {}
     for treebank in THREE:
-        print(f"\n## UAS by factors: {treebank}\n")
-        columns = {
-            name: [_runs(experiments, treebank, seeds, loss, order=o) for o in FACTORS.values()]
+        print(f"\n## UAS by {what}: {treebank}\n")
+        found[treebank] = {
+            name: [_runs(experiments, treebank, seeds, loss, **model) for model in models]
             for name, loss in LOSSES.items()
         }
-        _print_columns("factors", list(FACTORS), columns)
-        _draw(experiments, f"factors-{treebank}", "factors", list(FACTORS), columns)
+        _print_columns(what, rows, found[treebank])
+    _draw(experiments.memory / f"{what}.svg", what, rows, found)
 
 
 def exact(experiments: Experiments, seeds: int) -> None:
@@ -243,25 +245,28 @@ def _print_columns(what: str, rows: list[Any], columns: Mapping[str, list[list[R
 
 
 def _draw(
-    experiments: Experiments, name: str, what: str, xs: list[Any],
-    columns: Mapping[str, list[list[Result]]],
-) -> None:  # fmt: skip
-    """A line per loss, if there is something to draw with."""
+    path: Path, what: str, xs: list[Any], found: Mapping[str, Mapping[str, list[list[Result]]]]
+) -> None:
+    """A panel per treebank, a line per loss, if there is something to draw with."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         return
-    figure = Figure(figsize=(5, 3.5), layout="constrained")
-    axes = figure.add_subplot()
-    for loss, runs in columns.items():
-        axes.plot(range(len(xs)), [_uas(some) for some in runs], marker="o", label=loss)
-    axes.set_xticks(range(len(xs)), [str(x) for x in xs])
-    axes.set_xlabel(what)
-    axes.set_ylabel("UAS")
-    axes.legend()
-    path = experiments.memory / f"{name}.svg"
+    figure = Figure(figsize=(3.6 * len(found), 3.2), layout="constrained")
+    for place, (treebank, columns) in enumerate(found.items(), 1):
+        axes = figure.add_subplot(1, len(found), place)
+        for (loss, runs), (colour, style) in zip(columns.items(), LINES, strict=True):
+            heights = [_uas(some) for some in runs]
+            axes.plot(range(len(xs)), heights, style, color=colour, label=loss, linewidth=1.8)
+        axes.set_xticks(range(len(xs)), [str(x) for x in xs])
+        axes.set(xlabel=what, title=treebank)
+        axes.grid(alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+        if place == 1:
+            axes.set_ylabel("UAS")
+            axes.legend(frameon=False)
     figure.savefig(path)
-    print(f"\n{path}")
+    print(f"\nDrawn to {path}")
 
 
 if __name__ == "__main__":
