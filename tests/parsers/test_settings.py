@@ -188,3 +188,26 @@ def test_parsing_before_learning():
         parser.parse([Sentence.from_words(["a"])])
     with pytest.raises(ModelError, match="has not learnt yet"):
         parser.save("nowhere")
+
+
+def test_rates_of_adagrad():
+    """Smaller for losses that are flat where beliefs are sure, and with parts."""
+
+    def rate(**options):
+        return ParserSettings(**options).resolved().rate
+
+    higher = {"order": "grandsibling"}
+    assert rate() == rate(**higher, learner="loglinear") == 0.05
+    assert rate(**higher, learner="loglinear", inference="bp") == 0.02
+    assert rate(learner="l2") == 0.015
+    assert rate(learner="risk", **higher) == 0.01
+    assert rate(learner="l2", optimizer="sgd") == 0.02
+    assert rate(learner="l2", rate=0.3) == 0.3
+
+
+def test_risk_after_l2_takes_smaller_steps():
+    phases = ParserSettings(learner="l2+risk", rate=0.02).resolved().phases()
+    assert [phase.learner for phase in phases] == ["l2", "risk"]
+    assert [phase.rate for phase in phases] == pytest.approx([0.02, 0.002])
+    phases = ParserSettings(learner="l2+risk", rate="auto").resolved().phases()
+    assert [phase.rate for phase in phases] == ["auto", "auto"]
