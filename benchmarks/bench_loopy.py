@@ -93,7 +93,7 @@ def bench_supar(rng: np.random.Generator, rounds: int, iterations: int) -> None:
     for n_words in (25, 50):
         theirs = SuPar(rng.normal(size=(SENTENCES, n_words + 1, n_words + 1)))
         candidates = {"SuPar": theirs.sibling_beliefs(iterations)}
-        for heads in (4, 10, n_words + 1):
+        for heads in (4, 7, 10, n_words + 1):
             parts = pruned(rng, n_words, heads, ("siblings",))
             loopy = PackedLoopy(parts, "nonprojective", "single", iterations)
             candidates[f"{heads} heads"] = loopy.arc_beliefs

@@ -65,8 +65,7 @@ void LoopyRun::forward(bool tape, double* residuals, Interruption& interruption)
   std::copy(graph_.arc_scores.begin(), graph_.arc_scores.end(), start.to_tree);
   std::copy(graph_.arc_scores.begin(), graph_.arc_scores.end(), start.totals);
   for (Index i = 1; i <= settings_.iterations; ++i) {
-    double unused = 0.0;
-    iterate(i, residuals == nullptr ? &unused : residuals + i - 1);
+    iterate(i, residuals == nullptr ? nullptr : residuals + i - 1);
     interruption.poll();
   }
 }
@@ -77,15 +76,19 @@ void LoopyRun::iterate(Index iteration, double* residual) {
   pair_messages(pair_inputs(old), fresh.to_first, fresh.to_second);
   const Start start = iteration == 1 ? Start::scores : Start::beliefs;
   if (graph_.steps() != nullptr) send_from_walks(old, fresh, start);
-  *residual = mix(n_messages(), old.to_first, share, fresh.to_first);
+  const bool mixed = share > 0.0 || residual != nullptr;
+  double change = mixed ? mix(n_messages(), old.to_first, share, fresh.to_first) : 0.0;
   add_up(fresh, fresh.to_tree);
 
   const Row& heard = settings_.parallel ? old : fresh;
   tree_log_partition_ =
       tree_.messages(heard.to_tree, graph_.certain(), fresh.marginals, fresh.from_tree);
-  const double change = mix(n_arcs_, old.from_tree, share, fresh.from_tree);
-  // Where only the tree speaks, nobody listens to its messages, and a change is none.
-  if (n_messages() > 0) *residual = std::max(*residual, change);
+  if (mixed) {
+    const double of_tree = mix(n_arcs_, old.from_tree, share, fresh.from_tree);
+    // Where only the tree speaks, nobody listens to its messages, and a change is none.
+    if (n_messages() > 0) change = std::max(change, of_tree);
+  }
+  if (residual != nullptr) *residual = change;
   for (Index a = 0; a < n_arcs_; ++a) fresh.totals[a] = fresh.to_tree[a] + fresh.from_tree[a];
 }
 

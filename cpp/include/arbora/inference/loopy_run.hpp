@@ -43,7 +43,7 @@ class LoopyRun {
   Index row_size() const { return n_messages() + 4 * n_arcs_; }
   double share_of_old(Index iteration) const { return iteration == 1 ? 0.0 : settings_.damping; }
 
-  void iterate(Index iteration, double* residual);
+  void iterate(Index iteration, double* residual);  // which may be null
   void add_up(const Row& messages, double* sums) const;
   PairInputs pair_inputs(const Row& old);
   enum class Start { scores, beliefs };  // what the totals before an iteration are
