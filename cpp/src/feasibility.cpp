@@ -1,65 +1,104 @@
 #include "arbora/tree/feasibility.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 
 namespace arbora {
 namespace {
 
-// Marks every word that a path of allowed arcs joins to `start`: from it or, backwards, to it.
-enum class Direction { down, up };
-
-std::vector<bool> reach(ArcScores scores, Index start, Direction direction) {
-  const Index n = scores.n_words;
-  std::vector<bool> seen(static_cast<std::size_t>(n + 1), false);
-  std::vector<Index> open{start};
-  seen[static_cast<std::size_t>(start)] = true;
-  while (!open.empty()) {
-    const Index here = open.back();
-    open.pop_back();
-    for (Index word = 1; word <= n; ++word) {
-      if (seen[static_cast<std::size_t>(word)]) continue;
-      const bool joined =
-          direction == Direction::down ? scores.allows(here, word) : scores.allows(word, here);
-      if (!joined) continue;
-      seen[static_cast<std::size_t>(word)] = true;
-      open.push_back(word);
+// A set of words, a bit each.
+class WordSet {
+ public:
+  explicit WordSet(Index n_words) : bits_(static_cast<std::size_t>(n_words / 64 + 1), 0) {}
+  bool has(Index word) const { return (bits_[place(word)] >> (word % 64)) & 1U; }
+  Index size() const {
+    Index count = 0;
+    for (const std::uint64_t bits : bits_) count += std::popcount(bits);
+    return count;
+  }
+  void add(Index word) { bits_[place(word)] |= std::uint64_t{1} << (word % 64); }
+  // Adds the words of a row of bits, and says which are new.
+  template <class OnNew>
+  void add_row(const std::uint64_t* row, OnNew on_new) {
+    for (std::size_t w = 0; w < bits_.size(); ++w) {
+      for (std::uint64_t fresh = row[w] & ~bits_[w]; fresh != 0; fresh &= fresh - 1) {
+        on_new(static_cast<Index>(w) * 64 + std::countr_zero(fresh));
+      }
+      bits_[w] |= row[w];
     }
   }
-  return seen;
-}
 
-Index first_missing(const std::vector<bool>& seen) {
-  for (std::size_t word = 1; word < seen.size(); ++word) {
-    if (!seen[word]) return static_cast<Index>(word);
+ private:
+  static std::size_t place(Index word) { return static_cast<std::size_t>(word / 64); }
+
+  std::vector<std::uint64_t> bits_;
+};
+
+// The allowed arcs as bits, a row of modifiers for each head or, upwards, of head words for each
+// modifier.
+enum class Direction { down, up };
+
+class ArcBits {
+ public:
+  ArcBits(ArcScores scores, Direction direction)
+      : n_words_(scores.n_words),
+        words_(static_cast<std::size_t>(n_words_ / 64 + 1)),
+        rows_(static_cast<std::size_t>(scores.side()) * words_, 0) {
+    const bool down = direction == Direction::down;
+    for (Index h = down ? 0 : 1; h <= n_words_; ++h) {
+      const double* row = scores.row(h);
+      for (Index m = 1; m <= n_words_; ++m) {
+        const Index from = down ? h : m, to = down ? m : h;
+        rows_[static_cast<std::size_t>(from) * words_ + static_cast<std::size_t>(to / 64)] |=
+            static_cast<std::uint64_t>(row[m] != kForbidden) << (to % 64);
+      }
+    }
+  }
+
+  // Adds `start`, and every word that a path of allowed arcs joins to it.
+  void reach(Index start, WordSet& seen) const {
+    std::vector<Index> open{start};
+    seen.add(start);
+    while (!open.empty()) {
+      const Index here = open.back();
+      open.pop_back();
+      seen.add_row(rows_.data() + static_cast<std::size_t>(here) * words_,
+                   [&](Index word) { open.push_back(word); });
+    }
+  }
+  WordSet reach(Index start) const {
+    WordSet seen(n_words_);
+    reach(start, seen);
+    return seen;
+  }
+
+ private:
+  Index n_words_;
+  std::size_t words_;
+  std::vector<std::uint64_t> rows_;
+};
+
+// The first word that is not in the set, or 0.
+Index first_missing(const WordSet& seen, Index n_words) {
+  for (Index word = 1; word <= n_words; ++word) {
+    if (!seen.has(word)) return word;
   }
   return 0;
 }
 
 // A word that reaches all others over word arcs, if there is one: of the words at which a scan
 // finds something new, the last is the only candidate.
-std::optional<Index> ancestor_of_all(ArcScores scores) {
-  const Index n = scores.n_words;
-  std::vector<bool> seen(static_cast<std::size_t>(n + 1), false);
-  std::vector<Index> open;
+std::optional<Index> ancestor_of_all(const ArcBits& arcs, Index n_words) {
+  WordSet seen(n_words);
   Index candidate = 1;
-  for (Index start = 1; start <= n; ++start) {
-    if (seen[static_cast<std::size_t>(start)]) continue;
+  for (Index start = 1; start <= n_words; ++start) {
+    if (seen.has(start)) continue;
     candidate = start;
-    seen[static_cast<std::size_t>(start)] = true;
-    open.push_back(start);
-    while (!open.empty()) {
-      const Index here = open.back();
-      open.pop_back();
-      for (Index word = 1; word <= n; ++word) {
-        if (seen[static_cast<std::size_t>(word)] || !scores.allows(here, word)) continue;
-        seen[static_cast<std::size_t>(word)] = true;
-        open.push_back(word);
-      }
-    }
+    arcs.reach(start, seen);
   }
-  if (first_missing(reach(scores, candidate, Direction::down)) != 0) return std::nullopt;
+  if (first_missing(arcs.reach(candidate), n_words) != 0) return std::nullopt;
   return candidate;
 }
 
@@ -70,7 +109,8 @@ Verdict spanning_verdict(ArcScores scores, Root root) {
     while (h <= n && !scores.allows(h, m)) ++h;
     if (h > n) return {Problem::no_head, m};
   }
-  if (const Index word = first_missing(reach(scores, 0, Direction::down)); word != 0) {
+  const ArcBits arcs(scores, Direction::down);
+  if (const Index word = first_missing(arcs.reach(0), n); word != 0) {
     return {Problem::unreachable, word};
   }
   if (root == Root::multi) return {};
@@ -82,11 +122,10 @@ Verdict spanning_verdict(ArcScores scores, Root root) {
   Index most = -1;
   for (Index r = 1; r <= n; ++r) {
     if (!scores.allows(0, r)) continue;
-    const std::vector<bool> seen = reach(scores, r, Direction::down);
-    const auto reached = static_cast<Index>(std::count(seen.begin(), seen.end(), true));
-    if (reached > most) {
-      most = reached;
-      verdict = {Problem::second_root, first_missing(seen)};
+    const WordSet seen = arcs.reach(r);
+    if (seen.size() > most) {
+      most = seen.size();
+      verdict = {Problem::second_root, first_missing(seen, n)};
     }
   }
   return verdict;
@@ -158,13 +197,13 @@ bool has_projective_tree(ArcScores scores, Root root, Index freed) {
 }  // namespace
 
 std::vector<bool> possible_single_roots(ArcScores scores) {
-  const std::optional<Index> top = ancestor_of_all(scores);
-  std::vector<bool> roots(static_cast<std::size_t>(scores.n_words + 1), false);
+  const Index n = scores.n_words;
+  const std::optional<Index> top = ancestor_of_all(ArcBits(scores, Direction::down), n);
+  std::vector<bool> roots(static_cast<std::size_t>(n + 1), false);
   if (!top) return roots;
-  roots = reach(scores, *top, Direction::up);
-  roots[0] = false;
-  for (Index r = 1; r <= scores.n_words; ++r) {
-    if (!scores.allows(0, r)) roots[static_cast<std::size_t>(r)] = false;
+  const WordSet above = ArcBits(scores, Direction::up).reach(*top);
+  for (Index r = 1; r <= n; ++r) {
+    roots[static_cast<std::size_t>(r)] = above.has(r) && scores.allows(0, r);
   }
   return roots;
 }
