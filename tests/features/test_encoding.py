@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from arbora import DataError, FileError, Sentence
 from arbora.data.conllu import sentences_of
 from arbora.data.whole import block_from_bytes, read_whole
 from arbora.errors import ArgumentError
-from arbora.features import FeatureSettings, WordClusters, read_clusters
+from arbora.features import FeatureSettings, TemplateSet, WordClusters, read_clusters
 from arbora.scoring import ArcScorer
 from tests.toys import encode, everything, toy_sentence
 
@@ -49,7 +51,7 @@ def test_every_column_matters(name):
     [["lemmas"], ["upos"], ["xpos"], ["feats"], ["upos", "xpos"], list(COLUMNS)],
     ids="+".join,
 )
-@pytest.mark.parametrize("templates", ["rich", "mcdonald2005"])
+@pytest.mark.parametrize("templates", ["rich", "mcdonald2005", "morphological"])
 def test_columns_that_training_left_empty_are_not_read(empty, templates):
     gone = dict.fromkeys(empty)
     settings = settings_for(full(**gone), templates)
@@ -133,10 +135,25 @@ def test_multiword_tokens_and_empty_nodes_are_passed_over(rng):
 
 
 def test_templates_by_name():
-    sets = {name: settings_for(full(), name) for name in ("rich", "mcdonald2005", "squeezed2005")}
-    assert len({scores(full(), settings) for settings in sets.values()}) == 3
+    sets = [settings_for(full(), name) for name in get_args(TemplateSet)]
+    assert len({scores(full(), settings) for settings in sets}) == 4
     with pytest.raises(ArgumentError, match="features is one of rich, mcdonald2005"):
         settings_for(full(), "best")
+
+
+def test_the_morphological_set_sees_the_inflection_of_neighbours():
+    """The arc from the second word to the first sees how the third is inflected."""
+    other = full(feats=[*COLUMNS["feats"][:2], "Number=Plur", "_"])
+
+    def arc(sentence, templates):
+        settings = settings_for(full(), templates)
+        _, encoded = encode([sentence], settings=settings)
+        scorer = ArcScorer(settings, 14)
+        weights = np.random.default_rng(5).normal(size=scorer.size)
+        return scorer.scores(weights, encoded, everything(encoded)).reshape(5, 5)[2, 1]
+
+    assert arc(full(), "rich") == arc(other, "rich")
+    assert arc(full(), "morphological") != arc(other, "morphological")
 
 
 class TestWordClusters:

@@ -34,7 +34,8 @@ def trained(**options):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"features": "mcdonald2005"}, {"features": "squeezed2005"}, {"arc_filter": False},
+    [{}, {"features": "mcdonald2005"}, {"features": "squeezed2005"},
+     {"features": "morphological"}, {"arc_filter": False},
      {"word_clusters": True}, {"learner": "perceptron"}, {"trees": "projective"},
      {"labels": "joint", "word_clusters": True}, {"clusters": 3},
      {"clusters": 2, "cluster_of": "token"}],

@@ -14,7 +14,7 @@ KINDS = {
     "edge clusters": {"outcomes": "edge", "row_bits": 6, "width": 4},
     "token clusters": {"outcomes": "token", "row_bits": 6, "width": 2},
 }
-TEMPLATES = ["rich", "mcdonald2005", "squeezed2005"]
+TEMPLATES = ["rich", "mcdonald2005", "squeezed2005", "morphological"]
 
 
 @pytest.fixture(params=KINDS)

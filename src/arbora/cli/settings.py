@@ -175,8 +175,9 @@ OPTIONS = [
     ),
     Option("prune_heads", int, TREES, "Higher orders keep so many heads per word. By default 10."),
     Option(
-        "features", Literal["rich", "mcdonald2005", "squeezed2005"], SIZE,
-        "Feature templates: rich (the default), mcdonald2005 or squeezed2005.", "NAME",
+        "features", Literal["rich", "morphological", "mcdonald2005", "squeezed2005"], SIZE,
+        "Feature templates: rich (the default), morphological (for languages with much inflection "
+        "in FEATS), mcdonald2005 or squeezed2005.", "NAME",
     ),
     Option(
         "labels", Literal["staged", "joint", "none"], SIZE,

@@ -17,7 +17,7 @@ from arbora.features.clusters import WordClusters
 
 __all__ = ["Encoded", "FeatureSettings", "TemplateSet"]
 
-TemplateSet = Literal["rich", "mcdonald2005", "squeezed2005"]
+TemplateSet = Literal["rich", "mcdonald2005", "squeezed2005", "morphological"]
 
 _COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5}  # by their place in a line
 
@@ -28,7 +28,8 @@ class FeatureSettings:
 
     `rich` is the default set; `mcdonald2005` is that of McDonald, Crammer & Pereira (2005), which
     the papers used; `squeezed2005` leaves out its features of two words and of four tags (Smith &
-    Smith 2007, section 5.2). A column that the training data leaves empty is not used.
+    Smith 2007, section 5.2). `morphological` is `rich` and the inflection of neighbouring words,
+    for languages whose FEATS say much. A column that the training data leaves empty is not used.
     """
 
     templates: TemplateSet = "rich"

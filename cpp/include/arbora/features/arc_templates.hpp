@@ -19,11 +19,20 @@
 
 namespace arbora::features {
 
-enum class TemplateSet : int { rich = 0, mcdonald2005 = 1, squeezed2005 = 2 };
+enum class TemplateSet : int { rich = 0, mcdonald2005 = 1, squeezed2005 = 2, morphological = 3 };
 
 struct FeatureSet {
   TemplateSet templates = TemplateSet::rich;
   Columns columns;
+
+  // The morphological set is the rich one and more.
+  bool is_rich() const {
+    return templates == TemplateSet::rich || templates == TemplateSet::morphological;
+  }
+  // More of FEATS than in the rich set: of neighbours, and for labels of siblings and children.
+  bool looks_at_inflection() const {
+    return templates == TemplateSet::morphological && columns.feats;
+  }
 };
 
 // Direction and distance of an arc in one number: 1..7 to the left, 8..14 to the right, 15 from the
@@ -91,7 +100,7 @@ void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role
   f("hw", "mw", word.form);
   f("hp", "mp", word.fine);
   f("hw hp", "mw mp", word.form, word.fine);
-  if (set.templates != TemplateSet::rich) {
+  if (!set.is_rich()) {
     if (word.is_long) {
       f("h5", "m5", word.stem);
       f("h5 hp", "m5 mp", word.stem, word.fine);
@@ -111,6 +120,12 @@ void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role
   if (set.columns.feats) {
     f("hf hp", "mf mp", word.feats, word.fine);
     for (const Morph<Atom>& morph : s.morphs(i)) f("ha hc", "ma mc", morph.atom, word.coarse);
+  }
+  if (set.looks_at_inflection()) {
+    f("hc-1 hf-1 hc hf", "mc-1 mf-1 mc mf", before.coarse, before.feats, word.coarse, word.feats);
+    f("hc hf hc+1 hf+1", "mc mf mc+1 mf+1", word.coarse, word.feats, after.coarse, after.feats);
+    f("hc-1 hf-1 hp", "mc-1 mf-1 mp", before.coarse, before.feats, word.fine);
+    f("hp hc+1 hf+1", "mp mc+1 mf+1", word.fine, after.coarse, after.feats);
   }
   f("hp-1 hp", "mp-1 mp", before.fine, word.fine);
   f("hp hp+1", "mp mp+1", word.fine, after.fine);
@@ -241,6 +256,22 @@ void morphology_templates(const Sentence<Atom>& s, Index head, Index modifier, S
   for (const Morph<Atom>& a : s.morphs(head)) f("hc ha mc", h.coarse, a.atom, m.coarse);
 }
 
+// The inflection of the words beside the ends: case markers, articles and auxiliaries stand there.
+template <class Atom, class Sink>
+void neighbour_templates(const Sentence<Atom>& s, Index head, Index modifier, Sink& f) {
+  const Word<Atom>&h = s[head], &m = s[modifier];
+  const Word<Atom>&h_1 = s[head - 1], &h1 = s[head + 1], &m_1 = s[modifier - 1],
+        &m1 = s[modifier + 1];
+  f("hc mc mf mc+1 mf+1", h.coarse, m.coarse, m.feats, m1.coarse, m1.feats);
+  f("hc mc-1 mf-1 mc mf", h.coarse, m_1.coarse, m_1.feats, m.coarse, m.feats);
+  f("hc hf hc+1 hf+1 mc", h.coarse, h.feats, h1.coarse, h1.feats, m.coarse);
+  f("hc-1 hf-1 hc hf mc", h_1.coarse, h_1.feats, h.coarse, h.feats, m.coarse);
+  f("hp mp mc+1 mf+1", h.fine, m.fine, m1.coarse, m1.feats);
+  f("hp mc-1 mf-1 mp", h.fine, m_1.coarse, m_1.feats, m.fine);
+  f("hp hc+1 hf+1 mp", h.fine, h1.coarse, h1.feats, m.fine);
+  f("hc-1 hf-1 hp mp", h_1.coarse, h_1.feats, h.fine, m.fine);
+}
+
 // What lies between the ends, and how far apart they are.
 template <class Atom, class Sink>
 void rich_between_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
@@ -292,9 +323,10 @@ void cluster_templates(const Sentence<Atom>& s, Index head, Index modifier, Sink
 template <class Atom, class Sink>
 void pair_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, Index modifier,
                     const Between<Atom>& between, Sink& sink) {
-  if (set.templates == TemplateSet::rich) {
+  if (set.is_rich()) {
     rich_word_templates(set, s, head, modifier, sink);
     if (set.columns.feats) morphology_templates(s, head, modifier, sink);
+    if (set.looks_at_inflection()) neighbour_templates(s, head, modifier, sink);
     rich_between_templates(set, s, head, modifier, between, sink);
   } else {
     mcdonald_templates(set.templates == TemplateSet::squeezed2005, s, head, modifier, between,

@@ -72,6 +72,14 @@ void label_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
     }
     for (const Morph<Atom>& a : s.morphs(head)) f("hc mc ha", h.coarse, m.coarse, a.atom);
   }
+  if (set.looks_at_inflection()) {
+    f("hc hf mc mf", h.coarse, h.feats, m.coarse, m.feats);
+    f("hl mc mf", h.lemma, m.coarse, m.feats);
+    f("hc mc mf mc+1 mf+1", h.coarse, m.coarse, m.feats, m1.coarse, m1.feats);
+    f("hc mc-1 mf-1 mc mf", h.coarse, m_1.coarse, m_1.feats, m.coarse, m.feats);
+    f("mc mf distance", m.coarse, m.feats, distance);
+    f("hc mc mf distance", h.coarse, m.coarse, m.feats, distance);
+  }
   for (const Member<Atom>& b : s.members(modifier)) {
     sink.weighted(b.share, "mk", direction, b.cluster);
     sink.weighted(b.share, "hp mk", direction, h.fine, b.cluster);
@@ -120,6 +128,10 @@ void tree_label_templates(const FeatureSet& set, const Sentence<Atom>& s, const 
         for (const Morph<Atom>& b : s.morphs(sibling)) f("ma sa", a.atom, b.atom);
       }
     }
+    if (set.looks_at_inflection()) {
+      f("mc mf sc sf side", m.coarse, m.feats, other.coarse, other.feats, side);
+      f("hl mf sc sf", h.lemma, m.feats, other.coarse, other.feats);
+    }
     if ((sibling > head) != (modifier > head)) continue;
     (std::abs(sibling - head) < distance ? earlier : later) += 1;
   }
@@ -134,6 +146,11 @@ void tree_label_templates(const FeatureSet& set, const Sentence<Atom>& s, const 
     f("hc mp kl", h.coarse, m.fine, k.lemma);
     f("hl kl", h.lemma, k.lemma);
     f("hp mp kp", h.fine, m.fine, k.fine, side);
+    if (set.looks_at_inflection()) {
+      f("hc mc kc kf", h.coarse, m.coarse, k.coarse, k.feats);
+      f("mc mf kc kf", m.coarse, m.feats, k.coarse, k.feats);
+      f("hc mc mf kl", h.coarse, m.coarse, m.feats, k.lemma);
+    }
   }
 }
 

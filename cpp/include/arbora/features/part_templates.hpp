@@ -75,7 +75,7 @@ void triple_templates(const FeatureSet& set, const Sentence<Atom>& s, const Trip
   f(names.context[3], a.fine, b.fine, c.fine, s[ib + 1].fine);
   f(names.context[4], a.fine, b.fine, c.fine, s[ic - 1].fine);
   f(names.context[5], a.fine, b.fine, c.fine, s[ic + 1].fine);
-  if (set.templates != TemplateSet::rich) return;
+  if (!set.is_rich()) return;
   f(names.wwp, a.form, b.form, c.fine);
   f(names.wpw, a.form, b.fine, c.form);
   f(names.pww, a.fine, b.form, c.form);
@@ -148,7 +148,7 @@ template <class Atom, class Sink>
 void sibling_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, Index sibling,
                        Index modifier, Sink& f) {
   triple_templates(set, s, kSiblingNames, head, sibling, modifier, sibling, f);
-  if (set.templates != TemplateSet::rich) return;
+  if (!set.is_rich()) return;
   const Word<Atom>&h = s[head], &b = s[sibling], &m = s[modifier];
   const Word<Atom>&before = s[std::min(sibling, modifier)],
         &last = s[std::max(sibling, modifier) - 1];
@@ -168,7 +168,7 @@ void first_modifier_templates(const FeatureSet& set, const Sentence<Atom>& s, In
   f("START hp mw", h.fine, m.form);
   f("START hp mp mp-1", h.fine, m.fine, s[modifier - 1].fine);
   f("START hp mp mp+1", h.fine, m.fine, s[modifier + 1].fine);
-  if (set.templates != TemplateSet::rich) return;
+  if (!set.is_rich()) return;
   f("START hl mc", h.lemma, m.coarse);
   f("START hc ml", h.coarse, m.lemma);
   f("START hl ml", h.lemma, m.lemma);
@@ -185,7 +185,7 @@ void last_modifier_templates(const FeatureSet& set, const Sentence<Atom>& s, Ind
   f("END hp mw", h.fine, m.form);
   f("END hp mp mp-1", h.fine, m.fine, s[modifier - 1].fine);
   f("END hp mp mp+1", h.fine, m.fine, s[modifier + 1].fine);
-  if (set.templates != TemplateSet::rich) return;
+  if (!set.is_rich()) return;
   f("END hl mc", h.lemma, m.coarse);
   f("END hc ml", h.coarse, m.lemma);
   if (set.columns.feats) {
@@ -202,7 +202,7 @@ void no_modifier_templates(const FeatureSet& set, const Sentence<Atom>& s, Index
   f("NONE hw", h.form);
   f("NONE hp-1 hp", s[head - 1].fine, h.fine);
   f("NONE hp hp+1", h.fine, s[head + 1].fine);
-  if (set.templates != TemplateSet::rich) return;
+  if (!set.is_rich()) return;
   f("NONE hl hc", h.lemma, h.coarse);
   if (set.columns.feats) f("NONE hc hf", h.coarse, h.feats);
 }
@@ -211,7 +211,7 @@ template <class Atom, class Sink>
 void grandparent_templates(const FeatureSet& set, const Sentence<Atom>& s, Index grand, Index head,
                            Index modifier, Sink& f) {
   triple_templates(set, s, kGrandparentNames, grand, head, modifier, grand, f);
-  if (set.templates != TemplateSet::rich) return;
+  if (!set.is_rich()) return;
   // What is attached through a function word: the lexical words on both sides of it.
   f("gl hl ml", s[grand].lemma, s[head].lemma, s[modifier].lemma);
 }
@@ -226,7 +226,7 @@ void grandsibling_templates(const FeatureSet& set, const Sentence<Atom>& s, Inde
   f("gp hw sp mp", g.fine, h.form, b.fine, m.fine);
   f("gp hp sw mp", g.fine, h.fine, b.form, m.fine);
   f("gp hp sp mw", g.fine, h.fine, b.fine, m.form);
-  if (set.templates != TemplateSet::rich) return;
+  if (!set.is_rich()) return;
   if (set.columns.two_tags()) f("gc hc sc mc", g.coarse, h.coarse, b.coarse, m.coarse);
   f("gc hl sc mc", g.coarse, h.lemma, b.coarse, m.coarse);
 }
@@ -238,7 +238,7 @@ void grand_end_templates(const FeatureSet& set, const Sentence<Atom>& s, const T
                          Index head, Index modifier, Sink& f) {
   const Word<Atom>&g = s[grand], &h = s[head], &m = s[modifier];
   f(of_tags, g.fine, h.fine, m.fine);
-  if (set.templates != TemplateSet::rich) return;
+  if (!set.is_rich()) return;
   f(of_head, g.coarse, h.lemma, m.coarse);
   f(of_modifier, g.coarse, h.coarse, m.lemma);
 }
