@@ -18,7 +18,8 @@ from tests.parsers.conftest import trained
 EXACT = {"order": "grandsibling", "trees": "projective", "inference": "exact", "labels": "none"}
 MODELS = [
     {"order": "sibling"}, {"order": "grandparent"}, {"order": "grandsibling"},
-    {"order": "grandsibling", "features": "mcdonald2005"}, EXACT,
+    {"order": "grandsibling", "features": "mcdonald2005"},
+    {"order": "grandsibling", "features": "morphological"}, EXACT,
     {"order": "grandsibling", "inference": "bp", "learner": "l2"},
 ]  # fmt: skip
 

@@ -57,7 +57,7 @@ def dense(scorer, encoded, sentences, d):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("templates", ["rich", "mcdonald2005"])
+@pytest.mark.parametrize("templates", ["rich", "mcdonald2005", "morphological"])
 def test_expanding_is_the_adjoint_of_scoring(rng, sentences, order, templates):
     settings, encoded = encode(sentences, templates)
     scorer = PartScorer(settings, BITS, ORDERS[order])

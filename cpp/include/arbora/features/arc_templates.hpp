@@ -126,6 +126,12 @@ void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role
     f("hc hf hc+1 hf+1", "mc mf mc+1 mf+1", word.coarse, word.feats, after.coarse, after.feats);
     f("hc-1 hf-1 hp", "mc-1 mf-1 mp", before.coarse, before.feats, word.fine);
     f("hp hc+1 hf+1", "mp mc+1 mf+1", word.fine, after.coarse, after.feats);
+    for (const Morph<Atom>& morph : s.morphs(i - 1)) {
+      f("hc-1 ha-1 hc", "mc-1 ma-1 mc", before.coarse, morph.atom, word.coarse);
+    }
+    for (const Morph<Atom>& morph : s.morphs(i + 1)) {
+      f("hc hc+1 ha+1", "mc mc+1 ma+1", word.coarse, after.coarse, morph.atom);
+    }
   }
   f("hp-1 hp", "mp-1 mp", before.fine, word.fine);
   f("hp hp+1", "mp mp+1", word.fine, after.fine);
@@ -270,6 +276,18 @@ void neighbour_templates(const Sentence<Atom>& s, Index head, Index modifier, Si
   f("hp mc-1 mf-1 mp", h.fine, m_1.coarse, m_1.feats, m.fine);
   f("hp hc+1 hf+1 mp", h.fine, h1.coarse, h1.feats, m.fine);
   f("hc-1 hf-1 hp mp", h_1.coarse, h_1.feats, h.fine, m.fine);
+  for (const Morph<Atom>& a : s.morphs(modifier + 1)) {
+    f("hc mc mc+1 ma+1", h.coarse, m.coarse, m1.coarse, a.atom);
+  }
+  for (const Morph<Atom>& a : s.morphs(modifier - 1)) {
+    f("hc mc-1 ma-1 mc", h.coarse, m_1.coarse, a.atom, m.coarse);
+  }
+  for (const Morph<Atom>& a : s.morphs(head + 1)) {
+    f("hc hc+1 ha+1 mc", h.coarse, h1.coarse, a.atom, m.coarse);
+  }
+  for (const Morph<Atom>& a : s.morphs(head - 1)) {
+    f("hc-1 ha-1 hc mc", h_1.coarse, a.atom, h.coarse, m.coarse);
+  }
 }
 
 // What lies between the ends, and how far apart they are.

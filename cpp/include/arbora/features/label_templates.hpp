@@ -79,6 +79,12 @@ void label_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
     f("hc mc-1 mf-1 mc mf", h.coarse, m_1.coarse, m_1.feats, m.coarse, m.feats);
     f("mc mf distance", m.coarse, m.feats, distance);
     f("hc mc mf distance", h.coarse, m.coarse, m.feats, distance);
+    for (const Morph<Atom>& a : s.morphs(modifier + 1)) {
+      f("hc mc mc+1 ma+1", h.coarse, m.coarse, m1.coarse, a.atom);
+    }
+    for (const Morph<Atom>& a : s.morphs(modifier - 1)) {
+      f("hc mc-1 ma-1 mc", h.coarse, m_1.coarse, a.atom, m.coarse);
+    }
   }
   for (const Member<Atom>& b : s.members(modifier)) {
     sink.weighted(b.share, "mk", direction, b.cluster);
@@ -150,6 +156,12 @@ void tree_label_templates(const FeatureSet& set, const Sentence<Atom>& s, const 
       f("hc mc kc kf", h.coarse, m.coarse, k.coarse, k.feats);
       f("mc mf kc kf", m.coarse, m.feats, k.coarse, k.feats);
       f("hc mc mf kl", h.coarse, m.coarse, m.feats, k.lemma);
+      for (const Morph<Atom>& b : s.morphs(child)) {
+        f("hc mc kc ka", h.coarse, m.coarse, k.coarse, b.atom);
+        for (const Morph<Atom>& a : s.morphs(modifier)) {
+          f("mc ma kc ka", m.coarse, a.atom, k.coarse, b.atom);
+        }
+      }
     }
   }
 }

@@ -52,8 +52,24 @@ inline PartVariants grandparent_variants(Index grand, Index head, Index modifier
 // names say which three.
 struct TripleNames {
   Template ppp, wpp, pwp, ppw, wwp, wpw, pww, pairs_pp, pairs_wp, pairs_pw, pairs_ww, context[6],
-      ccc, lcc, clc, ccl, lcl, feats_a, feats_b, atoms;
+      ccc, lcc, clc, ccl, lcl, feats_a, feats_b, atoms, atom_p, atom_c, atom_pair;
 };
+
+// The atoms of FEATS of `pair` and of `c` (see triple_templates), alone and together.
+template <class Atom, class Sink>
+void inflection_templates(const Sentence<Atom>& s, const TripleNames& names, Index ia, Index ib,
+                          Index ic, Index pair, Sink& f) {
+  const Word<Atom>&a = s[ia], &b = s[ib], &c = s[ic], &third = s[pair == ia ? ib : ia];
+  for (const Morph<Atom>& one : s.morphs(pair)) {
+    f(names.atom_p, a.coarse, b.coarse, c.coarse, one.atom);
+    for (const Morph<Atom>& other : s.morphs(ic)) {
+      f(names.atom_pair, third.coarse, one.atom, other.atom);
+    }
+  }
+  for (const Morph<Atom>& other : s.morphs(ic)) {
+    f(names.atom_c, a.coarse, b.coarse, c.coarse, other.atom);
+  }
+}
 
 // `a b c`; the pair features are of the two words that no arc joins: a and c for grandparents, b
 // and c for siblings (where a is the head).
@@ -97,6 +113,7 @@ void triple_templates(const FeatureSet& set, const Sentence<Atom>& s, const Trip
       }
     }
   }
+  if (set.looks_at_inflection()) inflection_templates(s, names, ia, ib, ic, pair, f);
 }
 
 inline constexpr TripleNames kGrandparentNames{"gp hp mp",
@@ -119,7 +136,10 @@ inline constexpr TripleNames kGrandparentNames{"gp hp mp",
                                                "gl ml",
                                                "gc hc mc mf",
                                                "gc gf mc mf",
-                                               "g m agreement"};
+                                               "g m agreement",
+                                               "gc hc mc ga",
+                                               "gc hc mc ma",
+                                               "hc ga ma"};
 
 inline constexpr TripleNames kSiblingNames{"hp sp mp",
                                            "hw sp mp",
@@ -141,7 +161,10 @@ inline constexpr TripleNames kSiblingNames{"hp sp mp",
                                            "sl ml",
                                            "hc sc mc mf",
                                            "sc sf mc mf",
-                                           "s m agreement"};
+                                           "s m agreement",
+                                           "hc sc mc sa",
+                                           "hc sc mc ma",
+                                           "hc sa ma"};
 
 // A modifier and the one before it on the same side, or any other two modifiers of a head.
 template <class Atom, class Sink>
