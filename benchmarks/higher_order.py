@@ -48,17 +48,19 @@ def danish(experiments: Experiments, seeds: int) -> None:
             print(f"| Koo et al. 2010 | | {uas} | | {rest} | | |")
 
 
-def orders(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
+def orders(experiments: Experiments, seeds: int) -> None:
     """First order, siblings and grandsiblings on eight treebanks: which order should be default?"""
     print("\n## Orders\n")
     print("| treebank | " + " | ".join(f"{model} UAS / LAS" for model in MODELS) + " |")
     print("| --- |" + " --- |" * len(MODELS))
     columns: dict[str, list[Result]] = {model: [] for model in MODELS}
     for treebank in EIGHT:
-        runs = {model: _run(experiments, treebank, model, 0) for model in MODELS}
-        for model, run in runs.items():
-            columns[model].append(run)
-        cells = [f"{run.uas:.2f} / {run.las:.2f}" for run in runs.values()]
+        cells = []
+        for model, column in columns.items():
+            runs = [_run(experiments, treebank, model, seed) for seed in range(seeds)]
+            uas, las = np.mean([run.uas for run in runs]), np.mean([run.las for run in runs])
+            cells.append(f"{uas:.2f} / {las:.2f}")
+            column += runs
         print(f"| {treebank} | " + " | ".join(cells) + " |")
     means = {model: float(np.mean([run.uas for run in runs])) for model, runs in columns.items()}
     print("| **mean UAS** | " + " | ".join(f"**{mean:.2f}**" for mean in means.values()) + " |")

@@ -75,6 +75,7 @@ def test_the_older_format(as_conllx):
     text = written(parser, as_conllx, "conllx", probabilities=True)
     assert "ArcProb" not in text
     assert text.count("# arbora.arc_probabilities = ") == 6
+    assert text.count("# arbora.label_probabilities = ") == 6
 
 
 def test_lists_of_trees_are_ranked(path):

@@ -156,12 +156,20 @@ class ParsedBlock:
             if len(self.trees.log_probs):
                 comments.append(f"# arbora.log_prob = {self.trees.log_probs[i]:.6f}")
             if probabilities and self.block.format == 1:
-                values = self.trees.arc_probabilities[start : start + count]
-                numbers = " ".join(f"{value:.4f}" for value in values)
-                comments.append(f"# arbora.arc_probabilities = {numbers}")
+                comments += self._probabilities(slice(start, start + count))
             lines.append("\n".join(comments))
             start += count
         return lines
+
+    def _probabilities(self, words: slice) -> list[str]:
+        """The probabilities of a sentence as comments: of its arcs and, if it has them, labels."""
+        figures = {"arc": self.trees.arc_probabilities}
+        if self.trees.labels.min(initial=0) >= 0:
+            figures["label"] = self.trees.label_probabilities
+        return [
+            f"# arbora.{name}_probabilities = " + " ".join(f"{value:.4f}" for value in values[words])
+            for name, values in figures.items()
+        ]
 
     def _certificate(self, i: int) -> list[str]:
         """Whether no tree is better, and by how much one may be; first-order decoding is exact."""

@@ -29,7 +29,7 @@ struct FeatureSet {
   bool is_rich() const {
     return templates == TemplateSet::rich || templates == TemplateSet::morphological;
   }
-  // More of FEATS than in the rich set: of neighbours, and for labels of siblings and children.
+  // More of FEATS than in the rich set: of neighbours and, for parts and labels, of other words.
   bool looks_at_inflection() const {
     return templates == TemplateSet::morphological && columns.feats;
   }
