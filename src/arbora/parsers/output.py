@@ -167,7 +167,8 @@ class ParsedBlock:
         if self.trees.labels.min(initial=0) >= 0:
             figures["label"] = self.trees.label_probabilities
         return [
-            f"# arbora.{name}_probabilities = " + " ".join(f"{value:.4f}" for value in values[words])
+            f"# arbora.{name}_probabilities = "
+            + " ".join(f"{value:.4f}" for value in values[words])
             for name, values in figures.items()
         ]
 
