@@ -3,7 +3,7 @@
     python benchmarks/higher_order.py --treebanks DIR            # everything
     python benchmarks/higher_order.py --treebanks DIR danish     # one part
 
-Parts: danish, orders, goals. Results are kept (`--memory`) and used again.
+Parts: danish, orders, classes, goals. Results are kept (`--memory`) and used again.
 """
 
 from __future__ import annotations
@@ -51,27 +51,56 @@ def danish(experiments: Experiments, seeds: int) -> None:
 def orders(experiments: Experiments, seeds: int) -> None:
     """First order, siblings and grandsiblings on eight treebanks: which order should be default?"""
     print("\n## Orders\n")
-    print("| treebank | " + " | ".join(f"{model} UAS / LAS" for model in MODELS) + " |")
-    print("| --- |" + " --- |" * len(MODELS))
-    columns: dict[str, list[Result]] = {model: [] for model in MODELS}
-    for treebank in EIGHT:
-        cells = []
-        for model, column in columns.items():
-            runs = [_run(experiments, treebank, model, seed) for seed in range(seeds)]
-            uas, las = np.mean([run.uas for run in runs]), np.mean([run.las for run in runs])
-            cells.append(f"{uas:.2f} / {las:.2f}")
-            column += runs
-        print(f"| {treebank} | " + " | ".join(cells) + " |")
-    means = {model: float(np.mean([run.uas for run in runs])) for model, runs in columns.items()}
-    print("| **mean UAS** | " + " | ".join(f"**{mean:.2f}**" for mean in means.values()) + " |")
+    columns = _compare(experiments, seeds, list(MODELS))
     for name, scale in (("certified", 100.0), ("seconds_per_sentence", 1000.0)):
         cells = [f"{scale * np.mean([run.card[name] for run in columns[m]]):.2f}" for m in MODELS]
         title = "% certified" if name == "certified" else "ms a sentence"
         print(f"| {title} | " + " | ".join(cells) + " |")
     print()
     for a, b in (("first", "sibling"), ("first, MIRA", "sibling"), ("sibling", "grandsibling")):
-        p = paired_p(columns[a], columns[b])
-        print(f"- {b} against {a}: {means[b] - means[a]:+.2f}, paired permutation test p = {p:.4f}")
+        _print_difference(columns, a, b)
+
+
+def classes(experiments: Experiments, seeds: int) -> None:
+    """The same where dev chooses the class of the decoded trees (as Koo et al. 2007)."""
+    print("\n## Orders, decoded as dev prefers\n")
+    columns = _compare(
+        experiments, seeds, ["first", "sibling", "grandsibling"], decode_trees="auto"
+    )
+    print()
+    for a, b in (("first", "sibling"), ("sibling", "grandsibling")):
+        _print_difference(columns, a, b)
+
+
+def _compare(
+    experiments: Experiments, seeds: int, models: list[str], **options: str
+) -> dict[str, list[Result]]:
+    """Prints a table of models on the eight treebanks; (p) says that projective trees are decoded."""
+    print("| treebank | " + " | ".join(f"{model} UAS / LAS" for model in models) + " |")
+    print("| --- |" + " --- |" * len(models))
+    columns: dict[str, list[Result]] = {model: [] for model in models}
+    for treebank in EIGHT:
+        cells = []
+        for model, column in columns.items():
+            runs = [_run(experiments, treebank, model, seed, **options) for seed in range(seeds)]
+            uas, las = np.mean([run.uas for run in runs]), np.mean([run.las for run in runs])
+            projective = all(run.card["decode_trees"] == "projective" for run in runs)
+            cells.append(f"{uas:.2f} / {las:.2f}" + (" (p)" if projective else ""))
+            column += runs
+        print(f"| {treebank} | " + " | ".join(cells) + " |")
+    means = [f"**{_mean_uas(runs):.2f}**" for runs in columns.values()]
+    print("| **mean UAS** | " + " | ".join(means) + " |")
+    return columns
+
+
+def _mean_uas(runs: list[Result]) -> float:
+    return float(np.mean([run.uas for run in runs]))
+
+
+def _print_difference(columns: dict[str, list[Result]], a: str, b: str) -> None:
+    gain = _mean_uas(columns[b]) - _mean_uas(columns[a])
+    p = paired_p(columns[a], columns[b])
+    print(f"- {b} against {a}: {gain:+.2f}, paired permutation test p = {p:.4f}")
 
 
 def goals(experiments: Experiments, seeds: int) -> None:
@@ -111,4 +140,4 @@ def _figures(runs: list[Result]) -> list[str]:
 
 
 if __name__ == "__main__":
-    run_parts(__doc__ or "", danish, orders, goals)
+    run_parts(__doc__ or "", danish, orders, classes, goals)
