@@ -75,7 +75,7 @@ def classes(experiments: Experiments, seeds: int) -> None:
 def _compare(
     experiments: Experiments, seeds: int, models: list[str], **options: str
 ) -> dict[str, list[Result]]:
-    """Prints a table of models on the eight treebanks; (p) says that projective trees are decoded."""
+    """Prints a table of models on eight treebanks; (p) says that projective trees are decoded."""
     print("| treebank | " + " | ".join(f"{model} UAS / LAS" for model in models) + " |")
     print("| --- |" + " --- |" * len(models))
     columns: dict[str, list[Result]] = {model: [] for model in models}
