@@ -346,8 +346,9 @@ def test_factors_are_told_what_they_were_asked_wrongly():
         pair.messages(np.zeros(3))
     with pytest.raises(ShapeError, match="d_messages has shape"):
         pair.pullback([0.0, 0.0], [1.0])
-    with pytest.raises(ScoreError, match="incoming has a NaN"):
-        pair.log_partition([0.0, float("nan")])
+    for value in ("nan", "inf", "1e300"):
+        with pytest.raises(ScoreError, match="incoming must be numbers up to 1e"):
+            pair.log_partition([0.0, float(value)])
 
 
 def test_graphs_travel_between_processes(rng):

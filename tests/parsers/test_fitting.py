@@ -175,7 +175,9 @@ def test_what_cannot_be_resumed(tmp_path):
             sentences("train", 40), sentences("dev", 15), checkpoint=model, resume=True,
             word_clusters=WordClusters([("the", "0", 1.0)]),
         )  # fmt: skip
-    for damaged in (b"", saved[:100], saved[:-5], b"x" * 200):
+    middle = len(saved) // 2
+    altered = saved[:middle] + bytes([saved[middle] ^ 255]) + saved[middle + 1 :]
+    for damaged in (b"", saved[:100], saved[:-5], b"x" * 200, altered):
         checkpoint.write_bytes(damaged)
         with pytest.raises(ModelError, match="not a whole checkpoint"):
             fit(**other)

@@ -151,7 +151,7 @@ def with_description(data, **changes):
         del description[name]
     text, tensors = json.dumps(description), load_tensors(data)
     del tensors["checksum"]
-    tensors["checksum"] = model_file._checksum(text, tensors)
+    tensors["checksum"] = model_file.checksum_of(text, tensors)
     return save_tensors(tensors, {"arbora": text})
 
 

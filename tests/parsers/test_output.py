@@ -16,7 +16,9 @@ from tests.toys import toy_sentences
 def written(parser, path, file_format=None, **options):
     how = ParseOptions(**options)
     blocks = [block for block, _ in parser.parse_blocks(path, how, format=file_format)]
-    return b"".join(block.to_bytes(how.probabilities) for block in blocks).decode()
+    return b"".join(
+        block.to_bytes(how.probabilities, how.certificates) for block in blocks
+    ).decode()
 
 
 @pytest.fixture
@@ -76,6 +78,14 @@ def test_the_older_format(as_conllx):
     assert "ArcProb" not in text
     assert text.count("# arbora.arc_probabilities = ") == 6
     assert text.count("# arbora.label_probabilities = ") == 6
+
+
+def test_greedy_heads_have_no_certificate(path):
+    """They need not even make a tree."""
+    parser = trained()
+    for decode, answer in (("map", "yes"), ("mbr", "yes"), ("greedy", "no")):
+        text = written(parser, path, decode=decode, certificates=True)
+        assert re.findall(r"# arbora.certified = (.*)", text) == [answer] * 6
 
 
 def test_lists_of_trees_are_ranked(path):

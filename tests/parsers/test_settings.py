@@ -209,5 +209,8 @@ def test_risk_after_l2_takes_smaller_steps():
     phases = ParserSettings(learner="l2+risk", rate=0.02).resolved().phases()
     assert [phase.learner for phase in phases] == ["l2", "risk"]
     assert [phase.rate for phase in phases] == pytest.approx([0.02, 0.002])
+    for rate, share in ((1, 0.1), (1e-9, 1e-9)):
+        phases = ParserSettings(learner="l2+risk", rate=rate).resolved().phases()
+        assert phases[1].rate == pytest.approx(share)
     phases = ParserSettings(learner="l2+risk", rate="auto").resolved().phases()
     assert [phase.rate for phase in phases] == ["auto", "auto"]

@@ -29,6 +29,8 @@ arbora parse --model english.arbora test.conllu | arbora evaluate test.conllu -
 
 arbora parse --model english.arbora test.conllu --probabilities --kbest 5"""
 
+_LARGEST_COUNT = 1_000_000_000
+
 
 def parse(
     files: Annotated[
@@ -53,10 +55,16 @@ def parse(
         typer.Option(metavar="CLASS", help="nonprojective or projective; by default the model's."),
     ] = None,
     kbest: Annotated[
-        int | None, typer.Option(min=1, metavar="K", help="The K best trees of each sentence.")
+        int | None,
+        typer.Option(
+            min=1, max=_LARGEST_COUNT, metavar="K", help="The K best trees of each sentence."
+        ),
     ] = None,
     samples: Annotated[
-        int | None, typer.Option(min=1, metavar="K", help="K trees drawn from the distribution.")
+        int | None,
+        typer.Option(
+            min=1, max=_LARGEST_COUNT, metavar="K", help="K trees drawn from the distribution."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="Of --samples.")] = 0,
     probabilities: Annotated[
@@ -78,7 +86,7 @@ def parse(
 ) -> None:
     """Parse files, one after the other; HEAD and DEPREL are replaced and nothing else changes.
 
-    Heads and labels that the input already has are not looked at.
+    Heads and labels that the input already has make no difference, but have to be well-formed.
     """
     paths = files or ["-"]
     check_one_input(*paths)
@@ -129,14 +137,14 @@ def _tell_where_from(parser: Parser) -> None:
             "arbora: the probabilities are beliefs, which approximate those of the model.", err=True
         )
         return
-    if model.settings.learner in ("loglinear", "l2", "risk", "l2+risk"):
-        return
     if model.settings.inference == "dual":
         typer.echo(
             "arbora: the trees are of higher order, the probabilities those of the first-order "
             "model inside it.",
             err=True,
         )
+        return
+    if model.settings.learner in ("loglinear", "l2", "risk", "l2+risk"):
         return
     if model.card.get("dev") is None:
         text = "its scores as they are, which no dev set has scaled"

@@ -34,7 +34,8 @@ ModelFile = Annotated[
     typer.Option("--model", metavar="FILE", envvar=MODEL_VARIABLE, help="The model to parse with."),
 ]
 Threads = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="By default all cores.", show_default=False)
+    int | None,
+    typer.Option(min=1, max=1024, metavar="N", help="By default all cores.", show_default=False),
 ]
 FormatOption = Annotated[
     Literal["conllu", "conllx"] | None,

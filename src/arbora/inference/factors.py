@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from arbora._core import inference as kernels
 from arbora.errors import ArgumentError, ScoreError, ShapeError
-from arbora.inference.arguments import as_array, as_real, check_choice
+from arbora.inference.arguments import LARGEST_VALUE, as_array, as_real, check_choice
 from arbora.inference.packed import pack, read_only
 from arbora.types import FloatArray, Root, TreeClass
 
@@ -115,8 +115,8 @@ class _Compiled:
             raise ShapeError(
                 f"{what} has shape {row.shape}, but {self} has {len(self.variables)} variables"
             )
-        if np.isnan(row).any():
-            raise ScoreError(f"{what} has a NaN")
+        if not (np.abs(row) <= LARGEST_VALUE).all():
+            raise ScoreError(f"{what} must be numbers up to {LARGEST_VALUE:g} in magnitude")
         return row
 
     def __repr__(self) -> str:

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from arbora._core.inference import LARGEST_SCORE
 from arbora.arrays import as_real
 from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError, SolverError
 from arbora.inference.arguments import check_choice
@@ -114,6 +115,8 @@ class HeadAutomata:
         check_choice(trees, ("nonprojective", "projective"), "trees")
         check_choice(root, ("single", "multi"), "root")
         check_kinds(parts.kinds)
+        for kind, scores in parts.packed().tables.items():
+            _check_size(f"scores of {kind}", scores)
         _, impossible = pack([parts.arcs], trees, root, threads=1)
         for error in impossible.values():
             raise error
@@ -203,10 +206,17 @@ class HeadAutomata:
         return Decoded(answers.heads, score, bound, certified, iterations)
 
 
+def _check_size(what: str, scores: FloatArray) -> None:
+    """Refuses scores whose sums could overflow."""
+    if not ((np.abs(scores) <= LARGEST_SCORE) | np.isneginf(scores)).all():
+        raise ScoreError(
+            f"{what} must be numbers up to {LARGEST_SCORE:g} in magnitude, or -inf to forbid."
+        )
+
+
 def _scores(values: ArrayLike, what: str) -> FloatArray:
     array = np.array(as_real(values, what), dtype=np.float64)
-    if np.isnan(array).any() or np.isposinf(array).any():
-        raise ScoreError(f"{what} must be numbers, or -inf to forbid.")
+    _check_size(what, array)
     array.setflags(write=False)
     return array
 

@@ -19,7 +19,7 @@ from arbora.data import Block, open_output
 from arbora.errors import ModelError
 from arbora.features import WordClusters
 from arbora.parsers.model import Model
-from arbora.parsers.model_file import to_bytes
+from arbora.parsers.model_file import checksum_of, to_bytes
 from arbora.parsers.settings import ParserSettings
 from arbora.training.loop import History
 from arbora.training.trainer import State, Trainer
@@ -85,9 +85,13 @@ class Checkpoint:
         for name, trainer in trainers.items():
             for key, values in trainer.state().items():
                 tensors[f"state/{name}/{key}"] = values
-        metadata = {"fingerprint": self.fingerprint, "history": json.dumps(history.to_dict())}
+        stored, course = _without_zeros(tensors), json.dumps(history.to_dict())
+        metadata = {
+            "fingerprint": self.fingerprint, "history": course,
+            "checksum": checksum_of(course, stored).tobytes().hex(),
+        }  # fmt: skip
         with open_output(self.path) as write:
-            write(save_tensors(_without_zeros(tensors), metadata))
+            write(save_tensors(stored, metadata))
 
     def read(self) -> Saved:
         """The history so far, the best parameters, and the states of the trainers."""
@@ -97,9 +101,12 @@ class Checkpoint:
             with safe_open(self.path, framework="numpy") as file:
                 metadata = file.metadata() or {}
                 stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            course = metadata["history"]
+            if metadata["checksum"] != checksum_of(course, stored).tobytes().hex():
+                raise ValueError("altered or damaged")
             tensors = _with_zeros(stored)
-            history = History.from_dict(json.loads(metadata["history"]))
-        except (SafetensorError, KeyError, ValueError, TypeError, IndexError):
+            history = History.from_dict(json.loads(course))
+        except (SafetensorError, KeyError, ValueError, TypeError, IndexError, OSError):
             raise ModelError(f"{self.path}: this is not a whole checkpoint; train anew.") from None
         if metadata.get("fingerprint") != self.fingerprint:
             raise ModelError(

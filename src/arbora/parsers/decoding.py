@@ -150,6 +150,9 @@ class BlockDecoder:
             if self.decode in _BY_POSTERIOR:
                 trees = risk_scores(trees, trees.sums(marginals=True).marginals)
             heads, labels = self._choose(trees)
+            if self.decode in _GREEDY:  # which need not even make a tree
+                count = len(trees)
+                certificates = {"certified": np.zeros(count, bool), "gaps": np.full(count, np.inf)}
         label_scores = self.label_scores(encoded, sentences, heads)
         if label_scores is not None:
             labels = label_scores.argmax(axis=1).astype(np.int32)

@@ -68,7 +68,7 @@ def to_bytes(model: Model) -> bytes:
         ]
         tensors["word_clusters"] = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     text = json.dumps(description, ensure_ascii=False, sort_keys=True)
-    tensors[_CHECKSUM] = _checksum(text, tensors)
+    tensors[_CHECKSUM] = checksum_of(text, tensors)
     # One entry only: safetensors writes several in any order.
     return save_tensors(tensors, {_KEY: text})
 
@@ -100,7 +100,7 @@ def from_bytes(data: bytes) -> Model:
     if text is None:
         raise ModelError("this is a safetensors file, but not a model of Arbora.")
     checksum = tensors.pop(_CHECKSUM, np.zeros(0, dtype=np.uint8))
-    if checksum.tobytes() != _checksum(text, tensors).tobytes():
+    if checksum.tobytes() != checksum_of(text, tensors).tobytes():
         raise ModelError("the checksum is wrong: the file was altered or damaged; get it again.")
     try:
         description = json.loads(text)
@@ -184,8 +184,8 @@ def _parse(data: bytes) -> tuple[dict[str, str], Tensors]:
         header = json.loads(data[8 : 8 + length]) if looks_right else None
         if not isinstance(header, dict):
             raise ModelError("this is not a model of Arbora.")
-        return header.get("__metadata__", {}), load_tensors(data)
-    except (SafetensorError, ValueError, KeyError, TypeError) as problem:
+        return header.get("__metadata__") or {}, load_tensors(data)
+    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as problem:
         if isinstance(problem, ModelError):
             raise
         kind = "cut short" if "ncomplete" in str(problem) else "damaged"
@@ -210,7 +210,8 @@ def _get_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32]:
     return weights
 
 
-def _checksum(text: str, tensors: Tensors) -> NDArray[np.uint8]:
+def checksum_of(text: str, tensors: Tensors) -> NDArray[np.uint8]:
+    """Of a file's text and arrays: tells whether either was altered."""
     digest = hashlib.sha256(text.encode())
     for name in sorted(tensors):
         digest.update(name.encode())

@@ -132,7 +132,7 @@ class Parser:
         """Parses a file (giving an iterator) or sentences (giving a list).
 
         Options as in `ParseOptions`: decode, trees, kbest, samples, seed. Heads and labels that
-        the sentences already have are not looked at.
+        the sentences already have make no difference.
         """
         how = ParseOptions.checked(**({"probabilities": True} | options))
         if isinstance(source, Sentence):

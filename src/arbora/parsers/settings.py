@@ -132,7 +132,9 @@ class ParserSettings:
         if self.learner != "l2+risk":
             return [self]
         first = replace(self, learner="l2", first_temperature=None, last_temperature=None)
-        rate = self.rate * _RISK_SHARE if isinstance(self.rate, float) else self.rate
+        rate = self.rate
+        if isinstance(rate, int | float):
+            rate = max(rate * _RISK_SHARE, _RANGES["rate"][0])
         return [first, replace(self, learner="risk", rate=rate)]
 
     def to_dict(self) -> dict[str, Any]:
