@@ -115,8 +115,10 @@ class _Compiled:
             raise ShapeError(
                 f"{what} has shape {row.shape}, but {self} has {len(self.variables)} variables"
             )
-        if not (np.abs(row) <= LARGEST_VALUE).all():
-            raise ScoreError(f"{what} must be numbers up to {LARGEST_VALUE:g} in magnitude")
+        if not ((np.abs(row) <= LARGEST_VALUE) | np.isneginf(row)).all():
+            raise ScoreError(
+                f"{what} must be numbers up to {LARGEST_VALUE:g} in magnitude, or -inf"
+            )
         return row
 
     def __repr__(self) -> str:
