@@ -24,6 +24,7 @@ void LoopyRun::backward(const PartScores& d_beliefs, const PartValues<double>& d
   d_pairs_.assign(at(n_pairs_), 0.0);
   d_first_.assign(at(n_pairs_), 0.0);
   d_second_.assign(at(n_pairs_), 0.0);
+  d_scores_in_rows_.assign(at(n_in_rows_ + kPackWidth), 0.0);
   beliefs_back(d_beliefs, d_scores);
   for (Index i = settings_.iterations; i >= 1; --i) {
     go_back(i, d_scores);
@@ -32,6 +33,7 @@ void LoopyRun::backward(const PartScores& d_beliefs, const PartValues<double>& d
   // Before the first iteration, all that arcs say is their scores.
   const Row d = row_at(d_row_.data());
   for (Index a = 0; a < n_arcs_; ++a) d_arcs_[at(a)] += d.totals[a] + d_to_tree_[at(a)];
+  if (n_in_rows_ > 0) graph_.rows.write(d_scores_in_rows_.data(), d_scores);
   graph_.write(d_arcs_.data(), d_pairs_.data(), d_scores);
   graph_.clear_impossible(d_scores);
 }
@@ -51,6 +53,11 @@ void LoopyRun::beliefs_back(const PartScores& d_beliefs, const PartValues<double
   pair_belief_pullback(pair_inputs(last), both_.data(),
                        {d_first_.data(), d_second_.data(), d_pairs_.data()});
   add_pair_gradients();
+  if (n_in_rows_ > 0 && (d_beliefs.siblings != nullptr || d_beliefs.grandparents != nullptr)) {
+    both_in_rows_.assign(at(n_in_rows_ + kPackWidth), 0.0);
+    graph_.rows.read(d_beliefs, both_in_rows_.data());
+    graph_.rows.beliefs_back(last.totals, last.in_rows, both_in_rows_.data(), row_gradients());
+  }
   if (graph_.steps() == nullptr) return;
   const bool of_grandparents = graph_.grand() && d_beliefs.grandparents != nullptr;
   if (d_beliefs.consecutive == nullptr && d_beliefs.grandsiblings == nullptr && !of_grandparents) {
@@ -82,6 +89,9 @@ void LoopyRun::go_back(Index iteration, const PartValues<double>& d_scores) {
   if (!settings_.parallel) std::fill(d_to_tree_.begin(), d_to_tree_.end(), 0.0);
   std::fill(d.totals, d.totals + n_arcs_, 0.0);
   pairs_back(old, share_of_old(iteration));
+  if (n_in_rows_ > 0) {
+    graph_.rows.send_back(old.totals, old.in_rows, d_sums_.data(), row_gradients());
+  }
   if (graph_.steps() != nullptr) walks_back(old, iteration, d_scores);
 }
 
@@ -98,6 +108,11 @@ void LoopyRun::tree_back(Index iteration) {
   }
   const Row& heard = settings_.parallel ? old : fresh;
   tree_.pullback(heard.to_tree, fresh.marginals, d_in_arcs_.data(), negligible_, d_to_tree_.data());
+}
+
+PairRows::Gradients LoopyRun::row_gradients() {
+  const Row d = row_at(d_row_.data());
+  return {d.in_rows, d.totals, d_scores_in_rows_.data()};
 }
 
 void LoopyRun::pairs_back(const Row& old, double share) {

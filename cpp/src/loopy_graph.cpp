@@ -29,9 +29,13 @@ void LoopyGraph::set(const PartIndex& parts, const PartScores& scores,
   first.clear();
   second.clear();
   part_.clear();
-  if (kinds.siblings) list_siblings();
-  sibling_pairs_ = n_pairs();
-  if (pairs_of_grandparents_) list_grandparents(settings.trees);
+  sibling_pairs_ = 0;
+  // Damping mixes logarithms.
+  if (settings.damping > 0.0 ||
+      !rows.set(parts, *order_, scores, kinds.siblings, pairs_of_grandparents_, settings.trees)) {
+    rows.clear();
+    list_pairs(settings.trees);
+  }
   pair_scores.assign(at(whole_packs(n_pairs())), 0.0);
   read(scores, arc_scores.data(), pair_scores.data());
   count_factors();
@@ -96,6 +100,12 @@ void LoopyGraph::add_pair(Index one, Index two, Index part) {
   part_.push_back(part);
 }
 
+void LoopyGraph::list_pairs(Trees trees) {
+  if (parts_->kinds().siblings) list_siblings();
+  sibling_pairs_ = n_pairs();
+  if (pairs_of_grandparents_) list_grandparents(trees);
+}
+
 void LoopyGraph::list_siblings() {
   for (Index h = 0; h <= parts_->n_words(); ++h) {
     const Index begin = order_->first[at(h)], k = parts_->n_modifiers(h);
@@ -136,7 +146,7 @@ void LoopyGraph::count_factors() {
 void LoopyGraph::bound_messages(const PartScores& scores) {
   sizes_.assign(at(n_arcs()), 0.0);
   for (Index a = 0; a < n_arcs(); ++a) {
-    if (possible(a)) sizes_[at(a)] = std::abs(arc_scores[at(a)]);
+    if (possible(a)) sizes_[at(a)] = std::abs(arc_scores[at(a)]) + rows.most(a);
   }
   for (Index i = 0; i < n_pairs(); ++i) {
     sizes_[at(first[at(i)])] += std::abs(pair_scores[at(i)]);

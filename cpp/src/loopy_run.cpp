@@ -29,6 +29,7 @@ bool LoopyRun::set(const PartIndex& parts, const PartScores& scores,
   settings_ = settings;
   graph_.set(parts, scores, settings);
   n_arcs_ = graph_.n_arcs();
+  n_in_rows_ = graph_.rows.size();
   n_pairs_ = whole_packs(graph_.n_pairs());
   n_walks_ = graph_.steps() == nullptr ? 0 : n_arcs_;
   n_links_ = graph_.grand() ? n_arcs_ : 0;
@@ -42,7 +43,8 @@ bool LoopyRun::set(const PartIndex& parts, const PartScores& scores,
 
 LoopyRun::Row LoopyRun::row_at(double* begin) const {
   Row r{};
-  r.to_first = begin;
+  r.in_rows = {begin, begin + n_in_rows_};
+  r.to_first = begin + 2 * n_in_rows_;
   r.to_second = r.to_first + n_pairs_;
   r.to_modifier = r.to_second + n_pairs_;
   r.to_link = r.to_modifier + n_walks_;
@@ -60,7 +62,9 @@ LoopyRun::Row LoopyRun::row(Index iteration) {
 void LoopyRun::forward(bool tape, double* residuals, Interruption& interruption) {
   tape_ = tape;
   rows_.resize(at((tape ? settings_.iterations + 1 : 2) * row_size()));
+  for (Index i = 1; i <= settings_.iterations; ++i) graph_.rows.silence_gaps(row(i).in_rows);
   const Row start = row(0);
+  graph_.rows.silence(start.in_rows);
   std::fill(start.to_first, start.to_tree, 0.0);
   std::copy(graph_.arc_scores.begin(), graph_.arc_scores.end(), start.to_tree);
   std::copy(graph_.arc_scores.begin(), graph_.arc_scores.end(), start.totals);
@@ -79,6 +83,10 @@ void LoopyRun::iterate(Index iteration, double* residual) {
   const bool mixed = share > 0.0 || residual != nullptr;
   double change = mixed ? mix(n_messages(), old.to_first, share, fresh.to_first) : 0.0;
   add_up(fresh, fresh.to_tree);
+  if (n_in_rows_ > 0) {
+    graph_.rows.send(old.totals, old.in_rows, fresh.in_rows, fresh.to_tree);
+    if (mixed) change = std::max(change, graph_.rows.largest_change(old.in_rows, fresh.in_rows));
+  }
 
   const Row& heard = settings_.parallel ? old : fresh;
   tree_log_partition_ =
@@ -86,7 +94,7 @@ void LoopyRun::iterate(Index iteration, double* residual) {
   if (mixed) {
     const double of_tree = mix(n_arcs_, old.from_tree, share, fresh.from_tree);
     // Where only the tree speaks, nobody listens to its messages, and a change is none.
-    if (n_messages() > 0) change = std::max(change, of_tree);
+    if (n_messages() + n_in_rows_ > 0) change = std::max(change, of_tree);
   }
   if (residual != nullptr) *residual = change;
   for (Index a = 0; a < n_arcs_; ++a) fresh.totals[a] = fresh.to_tree[a] + fresh.from_tree[a];
@@ -185,6 +193,7 @@ double LoopyRun::sum_of_links(Index head, const Row& last) {
 double LoopyRun::beliefs(const PartValues<double>& answer) {
   const Row last = row(settings_.iterations);
   double log_partition = pair_beliefs(pair_inputs(last), both_.data());
+  if (n_in_rows_ > 0) log_partition += beliefs_in_rows(last, answer);
   in_arcs_.resize(at(n_arcs_));
   for (Index a = 0; a < n_arcs_; ++a) {
     in_arcs_[at(a)] = sigmoid(last.totals[a]);
@@ -203,6 +212,19 @@ double LoopyRun::beliefs(const PartValues<double>& answer) {
         tree_.messages(last.to_tree, graph_.certain(), last.marginals, last.from_tree);
   }
   return log_partition + tree_log_partition_;
+}
+
+// The part of the Bethe approximation that pairs in rows have; odds stay within their bounds.
+double LoopyRun::beliefs_in_rows(const Row& last, const PartValues<double>& answer) {
+  both_in_rows_.resize(at(n_in_rows_ + kPackWidth));
+  double log_partition = graph_.rows.beliefs(last.totals, last.in_rows, both_in_rows_.data());
+  graph_.rows.write(both_in_rows_.data(), answer);
+  for (Index a = 0; a < n_arcs_; ++a) {
+    const double log_odds = std::clamp(last.totals[a], -PairRows::kLargestLogOdds,
+                                       PairRows::kLargestLogOdds);
+    log_partition -= static_cast<double>(graph_.rows.n_pairs(a)) * softplus(log_odds);
+  }
+  return log_partition;
 }
 
 void LoopyRun::arc_beliefs(double* answer) {

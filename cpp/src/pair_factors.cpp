@@ -33,11 +33,6 @@ ARBORA_INLINE Pack message(Pack x, Pack s) {
          log_ratio(exp_of_minus_size(y), exp_of_minus_size(x));
 }
 
-ARBORA_INLINE Pack sigmoid(Pack x) {
-  const Pack y = exp_of_minus_size(x);
-  return where_below(x, zero(), y, one()) / (one() + y);
-}
-
 // The four states of a pair, each divided by the largest.
 struct States {
   Pack none, first, second, both, top, total;

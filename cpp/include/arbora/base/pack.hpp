@@ -17,24 +17,26 @@ inline constexpr Index kPackWidth = 4;
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(ARBORA_PORTABLE_PACK)
 
 using Pack = double __attribute__((vector_size(32)));
-using PackBits = std::int64_t __attribute__((vector_size(32)));
+using PackBits = std::uint64_t __attribute__((vector_size(32)));
 
 ARBORA_INLINE Pack splat(double x) { return Pack{x, x, x, x}; }
 ARBORA_INLINE Pack larger(Pack a, Pack b) { return a > b ? a : b; }
 ARBORA_INLINE Pack where_below(Pack x, Pack bound, Pack then, Pack otherwise) {
   return x < bound ? then : otherwise;
 }
+ARBORA_INLINE Pack lane_numbers() { return Pack{0.0, 1.0, 2.0, 3.0}; }
 // then where a beats b, or equals it with c < d; otherwise elsewhere.
 ARBORA_INLINE Pack where_better(Pack a, Pack b, Pack c, Pack d, Pack then, Pack otherwise) {
   return ((a > b) | ((a == b) & (c < d))) ? then : otherwise;
 }
-ARBORA_INLINE Pack power_of_two(Pack shifted_exponent) {
+// Calls change(bits) with the bits of four doubles, and makes four doubles of them again.
+template <class Change>
+ARBORA_INLINE Pack with_bits(Pack x, Change change) {
   PackBits bits;
-  std::memcpy(&bits, &shifted_exponent, sizeof bits);
-  bits = (bits + 1023) << 52;
-  Pack result;
-  std::memcpy(&result, &bits, sizeof result);
-  return result;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits = change(bits);
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
 }
 
 #else
@@ -49,6 +51,7 @@ ARBORA_INLINE Pack lanewise(F f) {
   return Pack{{f(0), f(1), f(2), f(3)}};
 }
 ARBORA_INLINE Pack splat(double x) { return Pack{{x, x, x, x}}; }
+ARBORA_INLINE Pack lane_numbers() { return Pack{{0.0, 1.0, 2.0, 3.0}}; }
 ARBORA_INLINE Pack operator+(Pack a, Pack b) {
   return lanewise([&](int i) { return a.x[i] + b.x[i]; });
 }
@@ -73,10 +76,10 @@ ARBORA_INLINE Pack where_better(Pack a, Pack b, Pack c, Pack d, Pack then, Pack 
     return better ? then.x[i] : otherwise.x[i];
   });
 }
-ARBORA_INLINE Pack power_of_two(Pack shifted_exponent) {
+template <class Change>
+ARBORA_INLINE Pack with_bits(Pack x, Change change) {
   return lanewise([&](int i) {
-    const auto bits = std::bit_cast<std::uint64_t>(shifted_exponent.x[i]);
-    return std::bit_cast<double>((bits + 1023) << 52);
+    return std::bit_cast<double>(std::uint64_t{change(std::bit_cast<std::uint64_t>(x.x[i]))});
   });
 }
 
@@ -90,6 +93,17 @@ ARBORA_INLINE Pack load_pack(const double* p) {
 ARBORA_INLINE void store_pack(double* p, Pack v) { std::memcpy(p, &v, sizeof v); }
 ARBORA_INLINE Pack magnitude(Pack v) { return larger(v, splat(0.0) - v); }
 ARBORA_INLINE double sum_of(Pack v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+ARBORA_INLINE double product_of(Pack v) { return (v[0] * v[2]) * (v[1] * v[3]); }
+
+// Counts that are rounded up to whole packs.
+constexpr Index whole_packs(Index count) {
+  return (count + kPackWidth - 1) / kPackWidth * kPackWidth;
+}
+
+// 2^k, where the exponent k was shifted to the end of the bits by adding 1.5 * 2^52.
+ARBORA_INLINE Pack power_of_two(Pack shifted_exponent) {
+  return with_bits(shifted_exponent, [](auto bits) { return (bits + 1023) << 52; });
+}
 
 // exp(x) for x <= 0, within 2 ulp; exactly 0 below -708, where doubles lose their precision.
 // x = k ln 2 + r with |r| <= ln 2 / 2; the Taylor series of exp(r) to r^13 is off by 4e-18.
@@ -118,6 +132,38 @@ ARBORA_INLINE Pack exp_nonpositive(Pack x) {
   Pack series = splat(kInverseFactorials[0]);
   for (int i = 1; i < 14; ++i) series = series * r + splat(kInverseFactorials[i]);
   return where_below(x, splat(kUnderflow), splat(0.0), series * power_of_two(shifted));
+}
+
+// exp(x) for |x| <= 700.
+ARBORA_INLINE Pack exp_bounded(Pack x) {
+  const Pack small = exp_nonpositive(splat(0.0) - magnitude(x));
+  return where_below(x, splat(0.0), small, splat(1.0) / small);
+}
+
+// log(x) for positive x, neither subnormal nor infinite, within 2 ulp.
+// x = 2^k f with f between sqrt(1/2) and sqrt(2), log f = 2 artanh z with z = (f - 1) / (f + 1), at
+// most 0.172: the eleven terms of its series that are taken are off by 1e-18.
+ARBORA_INLINE Pack log_positive(Pack x) {
+  constexpr std::uint64_t kRootOfHalf = 0x3fe6a09e667f3bcdU, kOne = 0x3ff0000000000000U;
+  constexpr std::uint64_t kTwoTo52 = 0x4330000000000000U, kFraction = 0x000fffffffffffffU;
+  const Pack k = with_bits(x, [](auto bits) {
+                   return ((bits + (kOne - kRootOfHalf)) >> 52) | kTwoTo52;
+                 }) -
+                 splat(4503599627370496.0 + 1023.0);
+  const Pack f = with_bits(x, [](auto bits) {
+    return ((bits + (kOne - kRootOfHalf)) & kFraction) + kRootOfHalf;
+  });
+  const Pack z = (f - splat(1.0)) / (f + splat(1.0)), square = z * z;
+  Pack series = splat(1.0 / 21.0);
+  for (int term = 19; term >= 1; term -= 2) series = series * square + splat(1.0 / term);
+  return k * splat(6.93147180369123816490e-01) +
+         (k * splat(1.90821492927058770002e-10) + (z + z) * series);
+}
+
+// 1 / (1 + e^-x)
+ARBORA_INLINE Pack sigmoid(Pack x) {
+  const Pack y = exp_nonpositive(splat(0.0) - magnitude(x));
+  return where_below(x, splat(0.0), y, splat(1.0)) / (splat(1.0) + y);
 }
 
 }  // namespace arbora

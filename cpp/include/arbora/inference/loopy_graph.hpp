@@ -20,6 +20,7 @@
 
 #include "arbora/inference/arc_order.hpp"
 #include "arbora/inference/head_automata.hpp"
+#include "arbora/inference/pair_rows.hpp"
 
 namespace arbora {
 
@@ -64,13 +65,15 @@ class LoopyGraph {
   }
   void clear_impossible(const PartValues<double>& tables) const;
 
+  PairRows rows;  // all pairs, if plain numbers will do; then none are listed below
   std::vector<double> arc_scores;           // by arc
   std::vector<std::int32_t> first, second;  // the two arcs of each pair
   std::vector<double> pair_scores;          // whole packs
-  std::vector<std::int32_t> n_factors;      // by arc: pairs, and the walks that take it
+  std::vector<std::int32_t> n_factors;      // by arc: listed pairs, and the walks that take it
 
  private:
   void add_pair(Index one, Index two, Index part);
+  void list_pairs(Trees trees);
   void list_siblings();
   void list_grandparents(Trees trees);
   void count_factors();

@@ -9,10 +9,6 @@
 
 namespace arbora {
 
-constexpr Index whole_packs(Index count) {
-  return (count + kPackWidth - 1) / kPackWidth * kPackWidth;
-}
-
 struct PairInputs {
   Index count;
   const double *first, *second, *scores;  // log-odds that come in from either variable, and s

@@ -1,0 +1,103 @@
+// The factors of pair_factors.hpp in plain numbers: odds instead of their logarithms, so that a
+// message takes neither an exponential nor a logarithm. With odds b_i of the two arcs of a pair,
+// w = e^s, and messages r_i that either of them heard from it before,
+//
+//     to first = (r_2 + b_2 w) / (r_2 + b_2)
+//
+// because what the second arc says is b_2 / r_2. Nothing overflows as long as scores are moderate
+// (`set` says so; otherwise it takes logarithms): a message lies between 1 and w, and odds beyond
+// e^±150 are no different from e^±150 to a pair whose score is at most 50.
+//
+// Pairs are not listed. All pairs of siblings i < j of one j, and all pairs of one grandparent's
+// arc, form a row: one arc of its own against a run of arcs that lie together, in the order of the
+// tables of `PartIndex`. Messages, probabilities and gradients of pairs lie in that order too, those
+// of siblings before those of grandparents.
+#pragma once
+
+#include <vector>
+
+#include "arbora/base/pack.hpp"
+#include "arbora/inference/arc_order.hpp"
+
+namespace arbora {
+
+struct PairRow {
+  Index own;    // the arc that all pairs of the row have
+  Index run;    // the first of the others, each with a pair, and how many they are
+  Index count;
+  Index place;  // of the first pair
+};
+
+class PairRows {
+ public:
+  static constexpr double kLargestLogOdds = 150.0;
+
+  // False if the scores are too large for plain numbers. Pairs that no tree has are skipped: those
+  // that close a cycle and, in projective trees, those whose grandparent lies in between.
+  bool set(const PartIndex& parts, const ArcOrder& order, const PartScores& scores,
+           bool siblings, bool grandparents, Trees trees);
+  void clear();
+
+  // How much room messages take, each way.
+  Index size() const { return size_; }
+  // In how many pairs an arc is, and the size of what they can tell it at most.
+  Index n_pairs(Index arc) const {
+    return n_pairs_.empty() ? 0 : n_pairs_[static_cast<std::size_t>(arc)];
+  }
+  double most(Index arc) const { return static_cast<double>(n_pairs(arc)) * largest_; }
+
+  struct Messages {
+    double *to_run, *to_own;  // from every pair to either of its arcs
+  };
+  // Messages that say nothing, everywhere or only where there are no pairs.
+  void silence(Messages messages) const;
+  void silence_gaps(Messages messages) const;
+
+  // What all pairs say, given the log-odds of all arcs and what the pairs said before. The
+  // logarithms of all messages to an arc are added to its sum.
+  void send(const double* log_odds, Messages old, Messages fresh, double* sums);
+  // The largest difference between the logarithms of messages.
+  double largest_change(Messages old, Messages fresh) const;
+
+  // P(both on) of all pairs; returns the sum of the logarithms of their sums over four states.
+  double beliefs(const double* log_odds, Messages last, double* both);
+
+  // Gradients by the logarithms of messages, by log-odds, and by scores; all are added to.
+  struct Gradients {
+    Messages messages;
+    double *log_odds, *scores;
+  };
+  // Back through `beliefs`.
+  void beliefs_back(const double* log_odds, Messages last, const double* d_both,
+                    const Gradients& gradients);
+  // Back through `send`: the gradients by fresh messages become those by old ones.
+  void send_back(const double* log_odds, Messages old, const double* d_sums,
+                 const Gradients& gradients);
+
+  // From the tables of the model, 0 for those that are null, and back.
+  void read(const PartScores& tables, double* pairs) const;
+  void write(double* pairs, const PartValues<double>& tables) const;
+
+ private:
+  void list_siblings(const PartIndex& parts, const ArcOrder& order);
+  void list_grandparents(const PartIndex& parts, const ArcOrder& order, Trees trees);
+  void set_odds(const double* log_odds);
+  void to_seats(const double* by_arc, double* by_seat) const;
+  template <class Visit>
+  void visit_rows(const Visit& visit);
+  template <class Visit>
+  void back(const Visit& visit, double* d_log_odds);
+
+  Index n_arcs_ = 0, n_siblings_ = 0, of_root_ = 0, size_ = 0;
+  double largest_ = 0.0;  // size of a score
+  std::vector<PairRow> siblings_, grandparents_;
+  // Runs of siblings go from left to right, others in the order of arcs: the arc in each seat.
+  std::vector<Index> seats_;
+  std::vector<Index> skipped_;   // places of pairs that no tree has
+  std::vector<Index> n_pairs_;   // by arc
+  std::vector<double> weights_;  // e^s
+  // By arc and by seat, with room for a pack behind: odds, what arcs are told, gradients.
+  std::vector<double> odds_, seated_odds_, of_arcs_, of_seats_, d_sums_, d_seats_;
+};
+
+}  // namespace arbora
