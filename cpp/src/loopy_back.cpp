@@ -90,7 +90,7 @@ void LoopyRun::go_back(Index iteration, const PartValues<double>& d_scores) {
   std::fill(d.totals, d.totals + n_arcs_, 0.0);
   pairs_back(old, share_of_old(iteration));
   if (n_in_rows_ > 0) {
-    graph_.rows.send_back(old.totals, old.in_rows, d_sums_.data(), row_gradients());
+    graph_.rows.send_back(old.totals, in_rows_before(iteration), d_sums_.data(), row_gradients());
   }
   if (graph_.steps() != nullptr) walks_back(old, iteration, d_scores);
 }

@@ -17,7 +17,7 @@ void LoopyGraph::set(const PartIndex& parts, const PartScores& scores,
                      const LoopySettings& settings) {
   const PartKinds kinds = parts.kinds();
   parts_ = &parts;
-  order_.emplace(parts);
+  order_.set(parts);
   grand_ = kinds.grandsiblings || (kinds.grandparents && settings.grandparents_in_walks);
   list_impossible();
   steps_.reset();
@@ -25,14 +25,14 @@ void LoopyGraph::set(const PartIndex& parts, const PartScores& scores,
   pairs_of_grandparents_ = kinds.grandparents && !grand_;
 
   arc_scores.resize(at(n_arcs()));
-  for (Index a = 0; a < n_arcs(); ++a) arc_scores[at(a)] = scores.arcs[order_->cell(a)];
+  for (Index a = 0; a < n_arcs(); ++a) arc_scores[at(a)] = scores.arcs[order_.cell(a)];
   first.clear();
   second.clear();
   part_.clear();
   sibling_pairs_ = 0;
   // Damping mixes logarithms.
   if (settings.damping > 0.0 ||
-      !rows.set(parts, *order_, scores, kinds.siblings, pairs_of_grandparents_, settings.trees)) {
+      !rows.set(parts, order_, scores, kinds.siblings, pairs_of_grandparents_, settings.trees)) {
     rows.clear();
     list_pairs(settings.trees);
   }
@@ -47,8 +47,8 @@ void LoopyGraph::list_impossible() {
   impossible_grandsiblings_.clear();
   if (!grand_) return;
   for (Index link = 1; link < parts_->n_links(); ++link) {
-    const Index above = order_->of_link[at(link)];
-    const Index g = order_->head[at(above)], h = order_->modifier[at(above)];
+    const Index above = order_.of_link[at(link)];
+    const Index g = order_.head[at(above)], h = order_.modifier[at(above)];
     const Index place = g == 0 ? -1 : parts_->place(h, g);
     if (place < 0) continue;
     const int side = g > h ? 1 : 0;
@@ -108,7 +108,7 @@ void LoopyGraph::list_pairs(Trees trees) {
 
 void LoopyGraph::list_siblings() {
   for (Index h = 0; h <= parts_->n_words(); ++h) {
-    const Index begin = order_->first[at(h)], k = parts_->n_modifiers(h);
+    const Index begin = order_.first[at(h)], k = parts_->n_modifiers(h);
     const auto left = static_cast<Index>(parts_->modifiers(h, 0).size());
     // The arc in place `rank` from left to right.
     const auto arc = [&](Index rank) { return begin + (rank < left ? left - 1 - rank : rank); };
@@ -121,11 +121,11 @@ void LoopyGraph::list_siblings() {
 
 void LoopyGraph::list_grandparents(Trees trees) {
   for (Index link = 1; link < parts_->n_links(); ++link) {
-    const Index above = order_->of_link[at(link)];
-    const Index g = order_->head[at(above)], h = order_->modifier[at(above)];
-    const Index begin = order_->first[at(h)];
+    const Index above = order_.of_link[at(link)];
+    const Index g = order_.head[at(above)], h = order_.modifier[at(above)];
+    const Index begin = order_.first[at(h)];
     for (Index j = 0; j < parts_->n_modifiers(h); ++j) {
-      const Index m = order_->modifier[at(begin + j)];
+      const Index m = order_.modifier[at(begin + j)];
       const bool between = (h < g && g < m) || (m < g && g < h);
       if (m == g || (trees == Trees::projective && between)) continue;
       add_pair(above, begin + j, parts_->grandparents_at(link) + j);
@@ -173,11 +173,11 @@ void LoopyGraph::bound_messages(const PartScores& scores) {
 
 void LoopyGraph::read(const PartScores& tables, double* of_arcs, double* of_pairs) const {
   for (Index a = 0; a < n_arcs(); ++a) {
-    of_arcs[a] = possible(a) ? tables.arcs[order_->cell(a)] : of_arcs[a];
+    of_arcs[a] = possible(a) ? tables.arcs[order_.cell(a)] : of_arcs[a];
   }
   if (pairs_of_grandparents_ && tables.grandparents != nullptr) {
     const double* of_root = tables.grandparents + parts_->grandparents_at(0);
-    for (Index a = 0; a < order_->first[1]; ++a) {
+    for (Index a = 0; a < order_.first[1]; ++a) {
       if (possible(a)) of_arcs[a] += of_root[a];
     }
   }
@@ -188,7 +188,7 @@ void LoopyGraph::read(const PartScores& tables, double* of_arcs, double* of_pair
 }
 
 void LoopyGraph::write_arcs(const double* of_arcs, double* table) const {
-  for (Index a = 0; a < n_arcs(); ++a) table[order_->cell(a)] = possible(a) ? of_arcs[a] : 0.0;
+  for (Index a = 0; a < n_arcs(); ++a) table[order_.cell(a)] = possible(a) ? of_arcs[a] : 0.0;
 }
 
 void LoopyGraph::write(const double* of_arcs, const double* of_pairs,
@@ -196,7 +196,7 @@ void LoopyGraph::write(const double* of_arcs, const double* of_pairs,
   write_arcs(of_arcs, tables.arcs);
   if (pairs_of_grandparents_) {
     double* of_root = tables.grandparents + parts_->grandparents_at(0);
-    for (Index a = 0; a < order_->first[1]; ++a) of_root[a] = possible(a) ? of_arcs[a] : 0.0;
+    for (Index a = 0; a < order_.first[1]; ++a) of_root[a] = possible(a) ? of_arcs[a] : 0.0;
   }
   for (Index i = 0; i < n_pairs(); ++i) {
     double* table = i < sibling_pairs_ ? tables.siblings : tables.grandparents;

@@ -22,6 +22,16 @@ double mix(Index count, const double* old, double share, double* fresh) {
   return largest;
 }
 
+ARBORA_MULTIVERSION
+void sigmoids(const double* log_odds, Index count, double* answer) {
+  for (Index i = 0; i + kPackWidth <= count; i += kPackWidth) {
+    store_pack(answer + i, sigmoid(load_pack(log_odds + i)));
+  }
+  for (Index i = count / kPackWidth * kPackWidth; i < count; ++i) {
+    answer[i] = sigmoid(log_odds[i]);
+  }
+}
+
 }  // namespace
 
 bool LoopyRun::set(const PartIndex& parts, const PartScores& scores,
@@ -43,7 +53,7 @@ bool LoopyRun::set(const PartIndex& parts, const PartScores& scores,
 
 LoopyRun::Row LoopyRun::row_at(double* begin) const {
   Row r{};
-  r.in_rows = {begin, begin + n_in_rows_};
+  if (n_in_rows_ > 0) r.in_rows = {begin, begin + n_in_rows_};
   r.to_first = begin + 2 * n_in_rows_;
   r.to_second = r.to_first + n_pairs_;
   r.to_modifier = r.to_second + n_pairs_;
@@ -55,6 +65,10 @@ LoopyRun::Row LoopyRun::row_at(double* begin) const {
   return r;
 }
 
+PairRows::Messages LoopyRun::in_rows_before(Index iteration) {
+  return iteration == 1 ? PairRows::Messages{} : row(iteration - 1).in_rows;
+}
+
 LoopyRun::Row LoopyRun::row(Index iteration) {
   return row_at(rows_.data() + (tape_ ? iteration : iteration % 2) * row_size());
 }
@@ -64,7 +78,6 @@ void LoopyRun::forward(bool tape, double* residuals, Interruption& interruption)
   rows_.resize(at((tape ? settings_.iterations + 1 : 2) * row_size()));
   for (Index i = 1; i <= settings_.iterations; ++i) graph_.rows.silence_gaps(row(i).in_rows);
   const Row start = row(0);
-  graph_.rows.silence(start.in_rows);
   std::fill(start.to_first, start.to_tree, 0.0);
   std::copy(graph_.arc_scores.begin(), graph_.arc_scores.end(), start.to_tree);
   std::copy(graph_.arc_scores.begin(), graph_.arc_scores.end(), start.totals);
@@ -84,8 +97,9 @@ void LoopyRun::iterate(Index iteration, double* residual) {
   double change = mixed ? mix(n_messages(), old.to_first, share, fresh.to_first) : 0.0;
   add_up(fresh, fresh.to_tree);
   if (n_in_rows_ > 0) {
-    graph_.rows.send(old.totals, old.in_rows, fresh.in_rows, fresh.to_tree);
-    if (mixed) change = std::max(change, graph_.rows.largest_change(old.in_rows, fresh.in_rows));
+    const PairRows::Messages before = in_rows_before(iteration);
+    graph_.rows.send(old.totals, before, fresh.in_rows, fresh.to_tree);
+    if (mixed) change = std::max(change, graph_.rows.largest_change(before, fresh.in_rows));
   }
 
   const Row& heard = settings_.parallel ? old : fresh;
@@ -195,8 +209,8 @@ double LoopyRun::beliefs(const PartValues<double>& answer) {
   double log_partition = pair_beliefs(pair_inputs(last), both_.data());
   if (n_in_rows_ > 0) log_partition += beliefs_in_rows(last, answer);
   in_arcs_.resize(at(n_arcs_));
+  sigmoids(last.totals, n_arcs_, in_arcs_.data());
   for (Index a = 0; a < n_arcs_; ++a) {
-    in_arcs_[at(a)] = sigmoid(last.totals[a]);
     if (const std::int32_t count = graph_.n_factors[at(a)]; count > 0) {
       log_partition -= count * softplus(last.totals[a]);
     }
@@ -230,7 +244,7 @@ double LoopyRun::beliefs_in_rows(const Row& last, const PartValues<double>& answ
 void LoopyRun::arc_beliefs(double* answer) {
   const Row last = row(settings_.iterations);
   in_arcs_.resize(at(n_arcs_));
-  for (Index a = 0; a < n_arcs_; ++a) in_arcs_[at(a)] = sigmoid(last.totals[a]);
+  sigmoids(last.totals, n_arcs_, in_arcs_.data());
   graph_.write_arcs(in_arcs_.data(), answer);
 }
 

@@ -34,44 +34,60 @@ struct Totals {
   double *runs, *own;
 };
 
+// Messages that were sent before, or nothing: 1 everywhere.
+struct Said {
+  PairRows::Messages messages;
+  ARBORA_INLINE Pack to_run(Index place) const { return load_pack(messages.to_run + place); }
+  ARBORA_INLINE Pack to_own(Index place) const { return load_pack(messages.to_own + place); }
+};
+struct Silence {
+  ARBORA_INLINE Pack to_run(Index) const { return one(); }
+  ARBORA_INLINE Pack to_own(Index) const { return one(); }
+};
+
 // The messages of up to four pairs, multiplied into the products of the arcs that hear them. Fresh
 // messages of other rows may be written over: they are yet to come.
-template <class Lanes>
+template <class Lanes, class Old>
 ARBORA_INLINE Pack send_four(Lanes lanes, Pack own, const double* odds, const double* weights,
-                             PairRows::Messages old, PairRows::Messages fresh, double* products) {
-  const Pack b = load_pack(odds), w = load_pack(weights);
-  const Pack to_run = load_pack(old.to_run), to_own = load_pack(old.to_own);
-  const Pack said_by_run = (to_run + b * w) / (to_run + b);
-  const Pack said_by_own = (to_own + own * w) / (to_own + own);
-  store_pack(fresh.to_own, said_by_run);
-  store_pack(fresh.to_run, said_by_own);
+                             Old old, PairRows::Messages fresh, Index place, double* products) {
+  const Pack b = load_pack(odds), w = load_pack(weights + place);
+  const Pack to_run = old.to_run(place), to_own = old.to_own(place);
+  const Pack off_run = to_run + b, off_own = to_own + own;
+  const Pack inverse = one() / (off_run * off_own);  // a division takes as long as ten products
+  const Pack said_by_run = (to_run + b * w) * (off_own * inverse);
+  const Pack said_by_own = (to_own + own * w) * (off_run * inverse);
+  store_pack(fresh.to_own + place, said_by_run);
+  store_pack(fresh.to_run + place, said_by_own);
   store_pack(products, load_pack(products) * lanes.choose(said_by_own, one()));
   return lanes.choose(said_by_run, one());
 }
 
-ARBORA_INLINE PairRows::Messages from(PairRows::Messages messages, Index place) {
-  return {messages.to_run + place, messages.to_own + place};
+template <class Old>
+ARBORA_INLINE void send_row(const PairRow& row, Odds odds, const double* weights, Old old,
+                            PairRows::Messages fresh, Totals products) {
+  const Pack own = splat(odds.own[row.own]);
+  const double* of_run = odds.runs + row.run;
+  double* to_run = products.runs + row.run;
+  Pack to_own = one();
+  Index i = 0;
+  for (; i + kPackWidth <= row.count; i += kPackWidth) {
+    to_own = to_own * send_four(AllLanes{}, own, of_run + i, weights, old, fresh, row.place + i,
+                                to_run + i);
+  }
+  if (i < row.count) {
+    to_own = to_own * send_four(FirstLanes{row.count - i}, own, of_run + i, weights, old, fresh,
+                                row.place + i, to_run + i);
+  }
+  products.own[row.own] *= product_of(to_own);
 }
 
 ARBORA_MULTIVERSION
 void send_rows(const PairRow* rows, Index n_rows, Odds odds, const double* weights,
                PairRows::Messages old, PairRows::Messages fresh, Totals products) {
-  for (const PairRow* row = rows; row != rows + n_rows; ++row) {
-    const Pack own = splat(odds.own[row->own]);
-    Pack to_own = one();
-    Index i = 0;
-    for (; i + kPackWidth <= row->count; i += kPackWidth) {
-      const Index place = row->place + i, arc = row->run + i;
-      to_own = to_own * send_four(AllLanes{}, own, odds.runs + arc, weights + place,
-                                  from(old, place), from(fresh, place), products.runs + arc);
-    }
-    if (i < row->count) {
-      const Index place = row->place + i, arc = row->run + i;
-      to_own = to_own * send_four(FirstLanes{row->count - i}, own, odds.runs + arc,
-                                  weights + place, from(old, place), from(fresh, place),
-                                  products.runs + arc);
-    }
-    products.own[row->own] *= product_of(to_own);
+  if (old.to_run == nullptr) {
+    for (Index i = 0; i < n_rows; ++i) send_row(rows[i], odds, weights, Silence{}, fresh, products);
+  } else {
+    for (Index i = 0; i < n_rows; ++i) send_row(rows[i], odds, weights, Said{old}, fresh, products);
   }
 }
 
@@ -146,30 +162,41 @@ ARBORA_INLINE Slopes slopes(Pack b, Pack w, Pack r) {
   return {b * r * (w - one()) * inverse, b * w * off * inverse};
 }
 
+template <class Old>
+ARBORA_INLINE void send_row_back(const PairRow& row, Odds odds, const double* weights, Old old,
+                                 Odds d_sums, PairRows::Messages d_messages, Totals d_odds,
+                                 double* d_scores) {
+  const Pack own = splat(odds.own[row.own]), d_sum = splat(d_sums.own[row.own]);
+  Pack d_own = zero();
+  for (Index i = 0; i < row.count; i += kPackWidth) {
+    const Index place = row.place + i, arc = row.run + i;
+    const FirstLanes lanes{row.count - i};
+    const Pack w = load_pack(weights + place);
+    const Pack later_run = load_pack(d_messages.to_run + place);
+    const Pack later_own = load_pack(d_messages.to_own + place);
+    const Pack d_to_run = later_run + load_pack(d_sums.runs + arc), d_to_own = later_own + d_sum;
+    const Slopes of_run = slopes(load_pack(odds.runs + arc), w, old.to_run(place));
+    const Slopes of_own = slopes(own, w, old.to_own(place));
+    const Pack by_run = d_to_own * of_run.odds, by_own = d_to_run * of_own.odds;
+    store_pack(d_messages.to_run + place, lanes.choose(zero() - by_run, later_run));
+    store_pack(d_messages.to_own + place, lanes.choose(zero() - by_own, later_own));
+    add_to(lanes, d_scores + place, d_to_own * of_run.weight + d_to_run * of_own.weight);
+    add_to(lanes, d_odds.runs + arc, by_run);
+    d_own = d_own + lanes.choose(by_own, zero());
+  }
+  d_odds.own[row.own] += sum_of(d_own);
+}
+
 ARBORA_MULTIVERSION
 void send_rows_back(const PairRow* rows, Index n_rows, Odds odds, const double* weights,
                     PairRows::Messages old, Odds d_sums, PairRows::Messages d_messages,
                     Totals d_odds, double* d_scores) {
   for (const PairRow* row = rows; row != rows + n_rows; ++row) {
-    const Pack own = splat(odds.own[row->own]), d_sum = splat(d_sums.own[row->own]);
-    Pack d_own = zero();
-    for (Index i = 0; i < row->count; i += kPackWidth) {
-      const Index place = row->place + i, arc = row->run + i;
-      const FirstLanes lanes{row->count - i};
-      const Pack w = load_pack(weights + place);
-      const Pack later_run = load_pack(d_messages.to_run + place);
-      const Pack later_own = load_pack(d_messages.to_own + place);
-      const Pack d_to_run = later_run + load_pack(d_sums.runs + arc), d_to_own = later_own + d_sum;
-      const Slopes of_run = slopes(load_pack(odds.runs + arc), w, load_pack(old.to_run + place));
-      const Slopes of_own = slopes(own, w, load_pack(old.to_own + place));
-      const Pack by_run = d_to_own * of_run.odds, by_own = d_to_run * of_own.odds;
-      store_pack(d_messages.to_run + place, lanes.choose(zero() - by_run, later_run));
-      store_pack(d_messages.to_own + place, lanes.choose(zero() - by_own, later_own));
-      add_to(lanes, d_scores + place, d_to_own * of_run.weight + d_to_run * of_own.weight);
-      add_to(lanes, d_odds.runs + arc, by_run);
-      d_own = d_own + lanes.choose(by_own, zero());
+    if (old.to_run == nullptr) {
+      send_row_back(*row, odds, weights, Silence{}, d_sums, d_messages, d_odds, d_scores);
+    } else {
+      send_row_back(*row, odds, weights, Said{old}, d_sums, d_messages, d_odds, d_scores);
     }
-    d_odds.own[row->own] += sum_of(d_own);
   }
 }
 
@@ -203,11 +230,12 @@ void add_logarithms(const double* positive, Index count, double* sums) {
   for (Index i = count / kPackWidth * kPackWidth; i < count; ++i) sums[i] += std::log(positive[i]);
 }
 
+// The largest of all old / fresh and fresh / old; without old numbers, they are 1.
 ARBORA_MULTIVERSION
-double largest_ratio(const double* a, const double* b, Index count) {
+double largest_ratio(const double* old, const double* fresh, Index count) {
   Pack largest = one();
   for (Index i = 0; i < count; i += kPackWidth) {
-    const Pack x = load_pack(a + i), y = load_pack(b + i);
+    const Pack x = old == nullptr ? one() : load_pack(old + i), y = load_pack(fresh + i);
     largest = larger(larger(x / y, y / x), largest);
   }
   return std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
@@ -232,7 +260,8 @@ bool PairRows::set(const PartIndex& parts, const ArcOrder& order, const PartScor
   n_siblings_ = siblings ? parts.siblings() : 0;
   const Index n_grandparents = grandparents ? parts.grandparents() : 0;
   size_ = n_siblings_ + n_grandparents + kPackWidth;  // rows look a pack ahead
-  weights_.assign(at(size_ + kPackWidth), 1.0);
+  weights_.resize(at(size_ + kPackWidth));
+  std::fill(weights_.end() - 2 * kPackWidth, weights_.end(), 1.0);
   for (auto* numbers : {&odds_, &seated_odds_, &of_arcs_, &of_seats_, &d_sums_,
                         &d_seats_}) {
     numbers->assign(room, 0.0);
@@ -280,11 +309,6 @@ void PairRows::list_grandparents(const PartIndex& parts, const ArcOrder& order, 
       if (m == g || (trees == Trees::projective && between)) skipped_.push_back(place + j);
     }
   }
-}
-
-void PairRows::silence(Messages messages) const {
-  std::fill(messages.to_run, messages.to_run + size_, 1.0);
-  std::fill(messages.to_own, messages.to_own + size_, 1.0);
 }
 
 void PairRows::silence_gaps(Messages messages) const {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "arbora/inference/head_walks.hpp"
+#include "arbora/base/pack.hpp"
 #include "arbora/inference/log_odds.hpp"
 #include "arbora/inference/sums.hpp"
 #include "arbora/tree/feasibility.hpp"
@@ -23,6 +23,43 @@ constexpr double kDoubt = 1e-10;
 // Sums of their own that messages to all but certain arcs may take. Scores of a scale at which more
 // would be needed make most arcs certain, and then it hardly matters by how much.
 constexpr std::size_t kMostSums = 200;
+
+// others(h, m) = the sum of column m but for row h, without subtraction. A row's last pack goes
+// beyond its end, which the first pack mends; behind the last row there is room.
+ARBORA_MULTIVERSION
+void sums_of_other_rows(const double* matrix, Index side, double* others) {
+  for (Index m = whole_packs(side) - kPackWidth; m >= 0; m -= kPackWidth) {
+    Pack above = splat(0.0), below = splat(0.0);
+    for (Index h = 0; h < side; ++h) {
+      store_pack(others + h * side + m, above);
+      above = above + load_pack(matrix + h * side + m);
+    }
+    for (Index h = side; h-- > 0;) {
+      double* place = others + h * side + m;
+      store_pack(place, load_pack(place) + below);
+      below = below + load_pack(matrix + h * side + m);
+    }
+  }
+}
+
+// outgoing = log(on / off) - incoming, four at a time as far as that goes; returns the smallest
+// on * off. Where that is tiny, the quotient need not be a number that has a logarithm.
+ARBORA_MULTIVERSION
+double log_odds(const double* on, const double* off, const double* incoming, Index count,
+                double* outgoing) {
+  Pack smallest = splat(1.0);
+  for (Index i = 0; i + kPackWidth <= count; i += kPackWidth) {
+    const Pack p = load_pack(on + i), q = load_pack(off + i), variance = p * q;
+    smallest = where_below(variance, smallest, variance, smallest);
+    store_pack(outgoing + i, log_positive(p / q) - load_pack(incoming + i));
+  }
+  double least = std::min(std::min(smallest[0], smallest[1]), std::min(smallest[2], smallest[3]));
+  for (Index i = count / kPackWidth * kPackWidth; i < count; ++i) {
+    outgoing[i] = std::log(on[i] / off[i]) - incoming[i];
+    least = std::min(least, on[i] * off[i]);
+  }
+  return least;
+}
 
 }  // namespace
 
@@ -46,7 +83,10 @@ void TreeFactor::set(Index n_words, std::span<const std::int32_t> heads,
   first_of_.erase(first_of_.begin());
   first_of_.push_back(static_cast<Index>(heads.size()));
   scores_.assign(at(side * side), kForbidden);
-  dense_.resize(at(side * side));
+  const std::size_t room = at(side * side + kPackWidth);
+  dense_.assign(room, 0.0);
+  others_.resize(room);
+  off_.resize(heads.size());
   d_dense_.resize(at(side * side));
   answer_.resize(at(side * side));
   column_shift_.resize(at(side));
@@ -61,19 +101,10 @@ bool TreeFactor::possible(const double* incoming) {
   return feasibility(scatter(incoming), trees_, root_).problem == Problem::none;
 }
 
-// Calls visit(variable, its marginal, the sum of its word's other marginals).
-template <class Visit>
-void TreeFactor::visit_words(const double* marginals, const Visit& visit) {
-  for (Index m = 1; m <= n_words_; ++m) {
-    const Index first = first_of_[at(m)], count = first_of_[at(m + 1)] - first;
-    own_.resize(at(count));
-    others_.resize(at(count));
-    for (Index j = 0; j < count; ++j) own_[at(j)] = marginals[by_word_[at(first + j)]];
-    sums_of_others(own_.data(), count, others_.data());
-    for (Index j = 0; j < count; ++j) {
-      visit(by_word_[at(first + j)], own_[at(j)], others_[at(j)]);
-    }
-  }
+// P(off) of all variables, from the marginals in dense_.
+void TreeFactor::sum_others() {
+  sums_of_other_rows(dense_.data(), n_words_ + 1, others_.data());
+  for (std::size_t i = 0; i < cells_.size(); ++i) off_[i] = others_[at(cells_[i])];
 }
 
 double TreeFactor::messages(const double* incoming, double certain, double* marginals,
@@ -83,13 +114,18 @@ double TreeFactor::messages(const double* incoming, double certain, double* marg
   const Sums answer = sums(scores, root_, column_shift_.data(), dense_.data(), workspace_);
   workspace_.reset();
   for (std::size_t i = 0; i < cells_.size(); ++i) marginals[i] = dense_[at(cells_[i])];
+  sum_others();
   alone_.clear();
-  visit_words(marginals, [&](Index i, double on, double off) {
+  if (log_odds(marginals, off_.data(), incoming, size(), outgoing) >= kDoubt) {
+    return answer.log_partition;
+  }
+  for (Index i = 0; i < size(); ++i) {
+    const double on = marginals[i], off = off_[at(i)];
+    if (on * off >= kDoubt) continue;
     outgoing[i] = incoming[i] == kForbidden ? 0.0 : message(on, off, incoming[i], certain);
     // Small marginals of projective trees are right in all their digits, others are not.
-    const bool doubtful = trees_ == Trees::nonprojective && on * off < kDoubt;
-    if (doubtful && incoming[i] != kForbidden) alone_.push_back(i);
-  });
+    if (trees_ == Trees::nonprojective && incoming[i] != kForbidden) alone_.push_back(i);
+  }
   if (alone_.size() > kMostSums) return answer.log_partition;
   for (const Index i : alone_) {
     if (!require_or_forbid(i, marginals[i] > 0.5)) continue;  // a certain arc
@@ -130,12 +166,14 @@ void TreeFactor::pullback(const double* incoming, const double* marginals, const
   std::fill(d_dense_.begin(), d_dense_.end(), 0.0);
   std::fill(d_incoming, d_incoming + size(), 0.0);
   alone_.clear();
-  visit_words(marginals, [&](Index i, double on, double off) {
-    dense_[at(cells_[at(i)])] = on;
-    if (d_outgoing[i] == 0.0) return;
+  for (Index i = 0; i < size(); ++i) dense_[at(cells_[at(i)])] = marginals[i];
+  sum_others();
+  for (Index i = 0; i < size(); ++i) {
+    const double on = marginals[i], off = off_[at(i)];
+    if (d_outgoing[i] == 0.0) continue;
     if (on * off < kNoise) {
       if (std::abs(d_outgoing[i]) > negligible) alone_.push_back(i);
-      return;
+      continue;
     }
     const double d_on = d_outgoing[i] / (on * off);
     d_incoming[i] -= d_outgoing[i];
@@ -144,7 +182,7 @@ void TreeFactor::pullback(const double* incoming, const double* marginals, const
     } else {
       add_to_others(i, -d_on);
     }
-  });
+  }
   const auto vjp = trees_ == Trees::projective ? projective_vjp : spanning_vjp;
   vjp(scores, root_, dense_.data(), d_dense_.data(), answer_.data(), workspace_);
   workspace_.reset();

@@ -105,39 +105,53 @@ ARBORA_INLINE Pack power_of_two(Pack shifted_exponent) {
   return with_bits(shifted_exponent, [](auto bits) { return (bits + 1023) << 52; });
 }
 
-// exp(x) for x <= 0, within 2 ulp; exactly 0 below -708, where doubles lose their precision.
-// x = k ln 2 + r with |r| <= ln 2 / 2; the Taylor series of exp(r) to r^13 is off by 4e-18.
-ARBORA_INLINE Pack exp_nonpositive(Pack x) {
-  constexpr double kUnderflow = -708.0;
-  constexpr double kRoundToInteger = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds
-  const Pack inside = larger(x, splat(kUnderflow));       // also turns -inf into a number
-  const Pack shifted = inside * splat(1.4426950408889634) + splat(kRoundToInteger);
-  const Pack k = shifted - splat(kRoundToInteger);
-  const Pack r = (inside - k * splat(6.93147180369123816490e-01)) -  // high bits of ln 2: exact
-                 k * splat(1.90821492927058770002e-10);
-  constexpr double kInverseFactorials[] = {1.0 / 6227020800.0,
-                                           1.0 / 479001600.0,
-                                           1.0 / 39916800.0,
-                                           1.0 / 3628800.0,
-                                           1.0 / 362880.0,
-                                           1.0 / 40320.0,
-                                           1.0 / 5040.0,
-                                           1.0 / 720.0,
-                                           1.0 / 120.0,
-                                           1.0 / 24.0,
-                                           1.0 / 6.0,
-                                           0.5,
-                                           1.0,
-                                           1.0};
-  Pack series = splat(kInverseFactorials[0]);
-  for (int i = 1; i < 14; ++i) series = series * r + splat(kInverseFactorials[i]);
-  return where_below(x, splat(kUnderflow), splat(0.0), series * power_of_two(shifted));
+// Coefficients, each four times over, so that an instruction can take them from memory.
+template <std::size_t N>
+struct PackTable {
+  alignas(32) double values[N][kPackWidth];
+
+  constexpr explicit PackTable(const double (&numbers)[N]) : values{} {
+    for (std::size_t i = 0; i < N; ++i) {
+      for (double& lane : values[i]) lane = numbers[i];
+    }
+  }
+  ARBORA_INLINE Pack operator[](std::size_t i) const { return load_pack(values[i]); }
+};
+
+// sum of table[i] x^i, added up in pairs (Estrin's scheme): one term after the other would wait for
+// each other.
+template <std::size_t N>
+ARBORA_INLINE Pack polynomial(const PackTable<N>& table, Pack x) {
+  Pack terms[(N + 1) / 2];
+  for (std::size_t i = 0; i + 1 < N; i += 2) terms[i / 2] = table[i + 1] * x + table[i];
+  if (N % 2 == 1) terms[N / 2] = table[N - 1];
+  for (std::size_t left = (N + 1) / 2; left > 1; left = (left + 1) / 2) {
+    x = x * x;
+    for (std::size_t i = 0; i + 1 < left; i += 2) terms[i / 2] = terms[i + 1] * x + terms[i];
+    if (left % 2 == 1) terms[left / 2] = terms[left - 1];
+  }
+  return terms[0];
 }
 
-// exp(x) for |x| <= 700.
+// exp(x) for |x| <= 708, within 2 ulp.
+// x = k ln 2 + r with |r| <= ln 2 / 2; the Taylor series of exp(r) to r^13 is off by 4e-18.
 ARBORA_INLINE Pack exp_bounded(Pack x) {
-  const Pack small = exp_nonpositive(splat(0.0) - magnitude(x));
-  return where_below(x, splat(0.0), small, splat(1.0) / small);
+  constexpr double kRoundToInteger = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds
+  static constexpr PackTable<14> kInverseFactorials(
+      {1.0, 1.0, 0.5, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0, 1.0 / 5040.0, 1.0 / 40320.0,
+       1.0 / 362880.0, 1.0 / 3628800.0, 1.0 / 39916800.0, 1.0 / 479001600.0, 1.0 / 6227020800.0});
+  const Pack shifted = x * splat(1.4426950408889634) + splat(kRoundToInteger);
+  const Pack k = shifted - splat(kRoundToInteger);
+  const Pack r = (x - k * splat(6.93147180369123816490e-01)) -  // high bits of ln 2: exact
+                 k * splat(1.90821492927058770002e-10);
+  return polynomial(kInverseFactorials, r) * power_of_two(shifted);
+}
+
+// exp(x) for x <= 0, within 2 ulp; exactly 0 below -708, where doubles lose their precision.
+ARBORA_INLINE Pack exp_nonpositive(Pack x) {
+  const Pack underflow = splat(-708.0);
+  const Pack inside = larger(x, underflow);  // also turns -inf into a number
+  return where_below(x, underflow, splat(0.0), exp_bounded(inside));
 }
 
 // log(x) for positive x, neither subnormal nor infinite, within 2 ulp.
@@ -154,10 +168,11 @@ ARBORA_INLINE Pack log_positive(Pack x) {
     return ((bits + (kOne - kRootOfHalf)) & kFraction) + kRootOfHalf;
   });
   const Pack z = (f - splat(1.0)) / (f + splat(1.0)), square = z * z;
-  Pack series = splat(1.0 / 21.0);
-  for (int term = 19; term >= 1; term -= 2) series = series * square + splat(1.0 / term);
+  static constexpr PackTable<11> kTerms({1.0, 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0,
+                                         1.0 / 11.0, 1.0 / 13.0, 1.0 / 15.0, 1.0 / 17.0, 1.0 / 19.0,
+                                         1.0 / 21.0});
   return k * splat(6.93147180369123816490e-01) +
-         (k * splat(1.90821492927058770002e-10) + (z + z) * series);
+         (k * splat(1.90821492927058770002e-10) + (z + z) * polynomial(kTerms, square));
 }
 
 // 1 / (1 + e^-x)

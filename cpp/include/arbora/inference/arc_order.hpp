@@ -10,33 +10,38 @@
 namespace arbora {
 
 struct ArcOrder {
-  explicit ArcOrder(const PartIndex& parts)
-      : n_words(parts.n_words()),
-        arc_at(static_cast<std::size_t>((n_words + 1) * (n_words + 1)), -1) {
+  ArcOrder() = default;
+  explicit ArcOrder(const PartIndex& parts) { set(parts); }
+
+  void set(const PartIndex& parts) {
+    n_words = parts.n_words();
     const auto arcs = static_cast<std::size_t>(parts.n_arcs());
-    head.reserve(arcs);
-    modifier.reserve(arcs);
-    first.reserve(static_cast<std::size_t>(n_words + 2));
+    arc_at.assign(static_cast<std::size_t>((n_words + 1) * (n_words + 1)), -1);
+    head.resize(arcs);
+    modifier.resize(arcs);
+    first.resize(static_cast<std::size_t>(n_words + 2));
+    std::size_t arc = 0;
     for (Index h = 0; h <= n_words; ++h) {
-      first.push_back(size());
+      first[static_cast<std::size_t>(h)] = static_cast<Index>(arc);
+      std::int32_t* row = arc_at.data() + h * (n_words + 1);
       for (const int side : {0, 1}) {
         for (const std::int32_t m : parts.modifiers(h, side)) {
-          arc_at[static_cast<std::size_t>(h * (n_words + 1) + m)] =
-              static_cast<std::int32_t>(size());
-          head.push_back(static_cast<std::int32_t>(h));
-          modifier.push_back(m);
+          row[m] = static_cast<std::int32_t>(arc);
+          head[arc] = static_cast<std::int32_t>(h);
+          modifier[arc++] = m;
         }
       }
     }
-    first.push_back(size());
+    first.back() = static_cast<Index>(arc);
     link.resize(arcs);
-    of_link.assign(arcs + 1, -1);
+    of_link.resize(arcs + 1);
+    of_link[0] = -1;
     for (Index m = 1; m <= n_words; ++m) {
       Index number = parts.first_link(m);
       for (const std::int32_t h : parts.heads(m)) {
-        const std::int32_t arc = (*this)(h, m);
-        link[static_cast<std::size_t>(arc)] = static_cast<std::int32_t>(number);
-        of_link[static_cast<std::size_t>(number++)] = arc;
+        const std::int32_t above = (*this)(h, m);
+        link[static_cast<std::size_t>(above)] = static_cast<std::int32_t>(number);
+        of_link[static_cast<std::size_t>(number++)] = above;
       }
     }
   }
@@ -51,7 +56,7 @@ struct ArcOrder {
     return head[a] * (n_words + 1) + modifier[a];
   }
 
-  Index n_words;
+  Index n_words = 0;
   std::vector<std::int32_t> arc_at;  // by cell of (n+1) x (n+1)
   std::vector<std::int32_t> head, modifier;
   std::vector<Index> first;                 // of each head, and the end

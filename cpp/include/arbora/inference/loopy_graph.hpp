@@ -38,8 +38,8 @@ class LoopyGraph {
   void set(const PartIndex& parts, const PartScores& scores, const LoopySettings& settings);
 
   const PartIndex& parts() const { return *parts_; }
-  const ArcOrder& order() const { return *order_; }
-  Index n_arcs() const { return order_->size(); }
+  const ArcOrder& order() const { return order_; }
+  Index n_arcs() const { return order_.size(); }
   Index n_pairs() const { return static_cast<Index>(first.size()); }
   bool possible(Index arc) const { return arc_scores[static_cast<std::size_t>(arc)] != kForbidden; }
 
@@ -81,7 +81,7 @@ class LoopyGraph {
   void list_impossible();
 
   const PartIndex* parts_ = nullptr;
-  std::optional<ArcOrder> order_;
+  ArcOrder order_;
   std::optional<StepTables> steps_;
   bool pairs_of_grandparents_ = false;
   bool grand_ = false;

@@ -40,6 +40,7 @@ class LoopyRun {
   };
   Row row(Index iteration);
   Row row_at(double* begin) const;
+  PairRows::Messages in_rows_before(Index iteration);
   // Without the tree's and those in rows.
   Index n_messages() const { return 2 * n_pairs_ + n_walks_ + n_links_; }
   Index row_size() const { return 2 * n_in_rows_ + n_messages() + 4 * n_arcs_; }

@@ -46,11 +46,11 @@ class PairRows {
   }
   double most(Index arc) const { return static_cast<double>(n_pairs(arc)) * largest_; }
 
+  // From every pair to either of its arcs; null before the first, when nothing was said.
   struct Messages {
-    double *to_run, *to_own;  // from every pair to either of its arcs
+    double *to_run, *to_own;
   };
-  // Messages that say nothing, everywhere or only where there are no pairs.
-  void silence(Messages messages) const;
+  // Says nothing where there are no pairs; elsewhere messages are yet to be sent.
   void silence_gaps(Messages messages) const;
 
   // What all pairs say, given the log-odds of all arcs and what the pairs said before. The

@@ -42,8 +42,7 @@ class TreeFactor {
 
  private:
   ArcScores scatter(const double* incoming);
-  template <class Visit>
-  void visit_words(const double* marginals, const Visit& visit);
+  void sum_others();
   bool require_or_forbid(Index i, bool forbid);
   void add_to_others(Index i, double amount);
   void pull_alone(Index i, const double* marginals, double d_message, double* d_incoming);
@@ -53,7 +52,7 @@ class TreeFactor {
   Root root_ = Root::single;
   std::vector<Index> cells_;               // of each variable
   std::vector<Index> by_word_, first_of_;  // the variables of each word
-  std::vector<double> scores_, dense_, d_dense_, answer_, column_shift_, own_, others_;
+  std::vector<double> scores_, dense_, others_, off_, d_dense_, answer_, column_shift_;
   std::vector<Index> alone_;  // variables that take sums of their own
   Workspace workspace_;
 };
