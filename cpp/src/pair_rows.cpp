@@ -268,6 +268,10 @@ bool PairRows::set(const PartIndex& parts, const ArcOrder& order, const PartScor
   }
   if (siblings) list_siblings(parts, order);
   if (grandparents) list_grandparents(parts, order, trees);
+  if (siblings_.empty() && grandparents_.empty()) {
+    clear();
+    return true;
+  }
   const double of_siblings =
       bounded_exponentials(scores.siblings, n_siblings_, kLargestScore, weights_.data());
   const double of_grandparents = bounded_exponentials(

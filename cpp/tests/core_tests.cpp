@@ -29,6 +29,27 @@ void test_exponential() {
   EXPECT(exp_nonpositive(splat(-709.0))[0] == 0.0);
   EXPECT(exp_nonpositive(splat(kForbidden))[1] == 0.0);
   EXPECT(exp_nonpositive(splat(0.0))[3] == 1.0);
+  for (double x = -707.5; x <= 707.5; x += 0.41) {
+    EXPECT(near(exp_bounded(splat(x))[1] / std::exp(x), 1.0, 5e-16));
+  }
+}
+
+void test_logarithm() {
+  for (double x = 3e-308; x < 1e308; x *= 1.37) {
+    const double right = std::log(x);
+    EXPECT(near(log_positive(splat(x))[0], right, 5e-16 * std::abs(right)));
+  }
+  for (double x = 0.5; x < 2.0; x += 0.00013) {  // also where the logarithm is small
+    const double right = std::log(x);
+    EXPECT(near(log_positive(splat(x))[3], right, 5e-16 * std::abs(right) + 1e-19));
+  }
+  EXPECT(log_positive(splat(1.0))[2] == 0.0);
+}
+
+void test_sigmoid() {
+  for (double x = -700.0; x <= 700.0; x += 0.73) {
+    EXPECT(near(sigmoid(splat(x))[1] * (1.0 + std::exp(-x)), 1.0, 1e-15));
+  }
 }
 
 void test_wide_numbers() {
@@ -203,6 +224,8 @@ int main() {
   test_hypergraphs();
   test_loopy();
   test_exponential();
+  test_logarithm();
+  test_sigmoid();
   test_wide_numbers();
   test_workspace();
   test_buffers();

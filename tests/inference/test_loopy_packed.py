@@ -41,6 +41,63 @@ def test_answers_do_not_depend_on_the_number_of_threads(kinds, trees, rng):
     assert answers[0] == answers[1] == answers[2]
 
 
+PAIRS = [("siblings",), ("grandparents",), ("siblings", "grandparents"), EVERY]
+NEARLY_NONE = 1e-300  # of damping: messages are those without any, but they are sent as logarithms
+
+
+@pytest.mark.parametrize("kinds", PAIRS, ids="+".join)
+@pytest.mark.parametrize("schedule", ["serial", "parallel"])
+@pytest.mark.parametrize("scale", [0.3, 3.0])
+def test_pairs_in_plain_numbers_say_what_they_say_in_logarithms(
+    scale, schedule, kinds, trees, root, rng
+):
+    """Rows of pairs of every length, from one to more than three packs."""
+    n_words = np.array([15, 6, 1, 2, 9])
+    arcs = np.concatenate([random_scores(rng, n, scale, 0.2).ravel() for n in n_words])
+    parts = PackedParts.over(arcs, n_words, kinds)
+    # Arcs that are kept and forbidden all the same.
+    parts.arcs[(rng.random(len(arcs)) < 0.05) & ~parts_of_chain(n_words)] = -np.inf
+    for table in parts.tables.values():
+        table[:] = rng.normal(scale=scale, size=len(table))
+    direction = rng.normal(size=len(arcs))
+    tables = {kind: rng.normal(size=len(table)) for kind, table in parts.tables.items()}
+    plain, slow = (
+        PackedLoopy(parts, trees, root, 3, damping, schedule) for damping in (0.0, NEARLY_NONE)
+    )
+    one, other = plain.sums(), slow.sums()
+    assert one.log_partition == pytest.approx(other.log_partition, rel=1e-9, abs=1e-9)
+    # How certain the tree is of an arc that all trees have is arbitrary, beyond all other messages.
+    changes = [np.minimum(loopy.residuals, 40.0) for loopy in (plain, slow)]
+    assert changes[0] == pytest.approx(changes[1], rel=1e-6, abs=1e-9)
+    pairs = [(one.marginals, other.marginals)]
+    pairs += [(plain.vjp(direction), slow.vjp(direction))]
+    pairs += [(plain.vjp(direction, tables), slow.vjp(direction, tables))]
+    for found, expected in pairs:
+        assert found.arcs == pytest.approx(expected.arcs, rel=1e-6, abs=1e-8)
+        for kind, table in expected.tables.items():
+            assert found.tables[kind] == pytest.approx(table, rel=1e-6, abs=1e-8)
+
+
+def parts_of_chain(n_words):
+    """The cells of the arcs 0 -> 1 -> 2 -> ... of all sentences."""
+    return np.concatenate([np.eye(n + 1, k=1, dtype=bool).ravel() for n in n_words])
+
+
+@pytest.mark.parametrize("size", [49.0, 51.0, 700.0, 1e5])
+def test_large_scores_of_pairs_are_sent_as_logarithms(size, trees, rng):
+    """On either side of what plain numbers hold, beliefs are those of the twin."""
+    parts = random_parts(rng, 4, ("siblings", "grandparents"))
+    tables = {
+        kind: (getattr(parts, kind).rows, np.sign(getattr(parts, kind).scores) * size)
+        for kind in parts.kinds
+    }
+    large = Parts(parts.arcs, **tables)
+    found = LoopyTrees(large, trees, "single", 2)
+    expected = LoopyTrees(large, trees, "single", 2, damping=NEARLY_NONE)
+    assert found.marginals == pytest.approx(expected.marginals, abs=1e-9)
+    assert np.isfinite(found.vjp(found.marginals).arcs).all()
+
+
 @pytest.mark.parametrize("kinds", MODELS, ids="+".join)
 def test_packed_sentences_are_those_one_by_one(kinds, trees, root, rng):
     """Whatever comes before and after; joined sentences have all kinds, with scores of 0."""
