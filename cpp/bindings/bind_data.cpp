@@ -215,7 +215,8 @@ nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<In
                  const std::vector<std::string>& label_names,
                  const nb::typed<nb::dict, nb::str, nb::object>& misc,
                  std::optional<std::vector<std::string>> comments,
-                 std::optional<Input<std::int64_t>> sentences, int decimals) {
+                 std::optional<Input<std::int64_t>> sentences, int decimals,
+                 const std::vector<std::string>& forgotten) {
   std::vector<std::int64_t> chosen(static_cast<std::size_t>(block.sentences()));
   std::iota(chosen.begin(), chosen.end(), 0);
   if (sentences) chosen.assign(sentences->data(), sentences->data() + sentences->size());
@@ -237,6 +238,8 @@ nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<In
   columns.label_names = names;
   columns.misc = arguments.items;
   columns.comments = comments ? lines.data() : nullptr;
+  const std::vector<std::string_view> keys(forgotten.begin(), forgotten.end());
+  columns.forgotten = keys;
   std::string text;
   {
     nb::gil_scoped_release release;
@@ -353,6 +356,7 @@ void bind_data(nb::module_& module) {
       .def("render", &render, "heads"_a = nb::none(), "label_ids"_a = nb::none(),
            "label_names"_a = std::vector<std::string>(), "misc"_a = nb::dict(),
            "comments"_a = nb::none(), "sentences"_a = nb::none(), "decimals"_a = 4,
+           "forgotten"_a = std::vector<std::string>(),
            "The sentences (all, or those named) as text with new columns; render.hpp has the "
            "rules.");
   module.def("read", &read_block, "data"_a, "format"_a, "first_line"_a = 1, "whole"_a = true,

@@ -25,6 +25,14 @@ void append_number(std::string& out, std::int64_t value) {
 
 std::string_view key_of(std::string_view item) { return item.substr(0, item.find('=')); }
 
+// The key of a comment "# key = value".
+std::string_view comment_key(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of("# \t");
+  if (begin == line.npos || line.find('=') == line.npos) return {};
+  const std::string_view key = key_of(line.substr(begin));
+  return key.substr(0, key.find_last_not_of(" \t") + 1);
+}
+
 class Renderer {
  public:
   Renderer(const Block& block, const NewColumns& columns) : block_(block), columns_(columns) {
@@ -63,16 +71,17 @@ class Renderer {
   // The comments of the file but for those whose key is given anew, then the new ones.
   void append_comments(std::int64_t s) {
     std::string_view old = block_.comments(s);
-    if (columns_.comments == nullptr || columns_.comments->empty()) {
+    const std::string_view added = columns_.comments == nullptr ? "" : *columns_.comments;
+    if (added.empty() && columns_.forgotten.empty()) {
       out_ += old;
       return;
     }
-    const std::string_view added = *columns_.comments;
     while (!old.empty()) {
       const std::string_view line = old.substr(0, old.find('\n') + 1);
-      if (!has_key(added, line)) out_ += line;
+      if (!is_forgotten(comment_key(line)) && !has_key(added, line)) out_ += line;
       old.remove_prefix(line.size());
     }
+    if (added.empty()) return;
     const std::string_view text = block_.lines(s);
     const std::size_t line_end = text.find('\n');
     const bool carriage = line_end != text.npos && line_end > 0 && text[line_end - 1] == '\r';
@@ -92,6 +101,18 @@ class Renderer {
       take(text.substr(at, end - at));
       at = end + 1;
     }
+  }
+
+  bool is_forgotten(std::string_view key) const {
+    const auto& forgotten = columns_.forgotten;
+    return std::find(forgotten.begin(), forgotten.end(), key) != forgotten.end();
+  }
+
+  // Whether a MISC column may hold a key that is forgotten.
+  bool may_forget(std::string_view misc) const {
+    return std::any_of(
+        columns_.forgotten.begin(), columns_.forgotten.end(),
+        [&](const std::string_view key) { return misc.find(key) != misc.npos; });
   }
 
   static bool has_key(std::string_view added, std::string_view line) {
@@ -128,7 +149,9 @@ class Renderer {
       replace(block_.field(s, word, Column::deprel));
       out_ += label < 0 ? "_" : columns_.label_names[static_cast<std::size_t>(label)];
     }
-    if (!columns_.misc.empty() && block_.format() == Format::conllu) append_misc(s, word, at);
+    if (block_.format() != Format::conllu) return;
+    const std::string_view misc = block_.field(s, word, Column::misc);
+    if (!columns_.misc.empty() || (misc.size() > 1 && may_forget(misc))) append_misc(misc, at);
   }
 
   // Copies what lies before a field; its new contents come next.
@@ -141,8 +164,7 @@ class Renderer {
     return items.numbers != nullptr ? !std::isnan(items.numbers[at]) : !items.texts[at].empty();
   }
 
-  void append_misc(std::int64_t s, std::int64_t word, std::size_t at) {
-    std::string_view old = block_.field(s, word, Column::misc);
+  void append_misc(std::string_view old, std::size_t at) {
     replace(old);
     const std::size_t begin = out_.size();
     const auto separate = [&] {
@@ -154,7 +176,7 @@ class Renderer {
       const bool anew = std::any_of(columns_.misc.begin(), columns_.misc.end(), [&](const auto& m) {
         return key_of(item) == m.key && has_value(m, at);
       });
-      if (anew) continue;
+      if (anew || is_forgotten(key_of(item))) continue;
       separate();
       out_ += item;
     }

@@ -200,6 +200,16 @@ def test_going_on_from_a_model(run, model):
     assert_one_sentence(done.stderr, "bits=16", "12")
 
 
+def test_going_on_with_another_class_of_trees(run, model):
+    """How the old class was decoded is not a choice for the new one."""
+    for trees in ("projective", "nonprojective"):
+        arguments = ["--trees", trees, "--model", "m.arbora", "--passes", "1", "--quiet"]
+        done = run("train", DEV, "--from", model, *arguments)
+        assert done.exit_code == 0, done.stderr
+        assert arbora.load("m.arbora").model.decode_trees == trees
+        model = "m.arbora"
+
+
 def test_the_model_must_be_writable(run):
     """Refused before anything is read: TRAIN does not exist either."""
     for path in ("no/such/folder/m.arbora", "."):

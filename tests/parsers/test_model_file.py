@@ -143,13 +143,13 @@ def test_files_that_are_not_there(tmp_path):
         arbora.load(tmp_path)
 
 
-def with_description(data, **changes):
-    """The file with another description and a checksum that fits it."""
+def with_description(data, tensors=None, **changes):
+    """The file with another description, or other tensors, and a checksum that fits them."""
     metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
     description = json.loads(metadata["arbora"]) | changes
     for name in [name for name, value in changes.items() if value is ...]:
         del description[name]
-    text, tensors = json.dumps(description), load_tensors(data)
+    text, tensors = json.dumps(description), load_tensors(data) | (tensors or {})
     del tensors["checksum"]
     tensors["checksum"] = model_file.checksum_of(text, tensors)
     return save_tensors(tensors, {"arbora": text})
@@ -178,6 +178,34 @@ def test_the_helper_changes_nothing_by_itself(data):
 )
 def test_descriptions_that_do_not_fit(data, changes, reason):
     assert re.search(reason, refused(with_description(data, **changes)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "fill", "reason"),
+    [
+        ("f4", np.nan, "not all finite"),
+        ("f4", np.inf, "not all finite"),
+        ("f8", 0.0, "1-dimensional float64"),
+        ("i4", 0, "1-dimensional int32"),
+    ],
+)
+@pytest.mark.parametrize("name", ["weights", "label_weights", "pruner.weights"])
+def test_weights_that_are_none(name, kind, fill, reason):
+    data = to_bytes(trained(order="sibling").model)
+    description = json.loads(
+        json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]["arbora"]
+    )
+    owner = description["pruner"] if name.startswith("pruner.") else description
+    size = owner["sizes"][name.removeprefix("pruner.")]
+    text = refused(with_description(data, {name: np.full(size, fill, kind)}))
+    assert re.search(reason, text)
+
+
+def test_labels_and_cards_that_are_none(data):
+    assert "labels are not all texts" in refused(with_description(data, labels=[1, 2]))
+    assert "card is not a table" in refused(with_description(data, card=[]))
+    flat = {"arc_filter": np.zeros((4, 2), np.uint16)}
+    assert "arc_filter are 2-dimensional" in refused(with_description(data, flat))
 
 
 def test_a_kill_while_saving_leaves_the_old_file(tmp_path):

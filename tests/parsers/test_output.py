@@ -117,3 +117,19 @@ def test_the_root_class_is_chosen(rng):
         parser = Parser(**SMALL).fit(train)
         assert parser.model.root == root
         assert parser.model.card["root"] == root
+
+
+def test_what_an_earlier_parse_said_of_its_trees_is_forgotten(path, tmp_path):
+    """Comments and MISC of one's own stay, those of other trees go."""
+    parser = trained()
+    plain = path.read_text(encoding="utf-8")
+    noted = plain.replace("# sent_id", "# arbora.note = mine\n# gap = 2\n# sent_id")
+    (tmp_path / "noted.conllu").write_text(noted, encoding="utf-8")
+    expected = written(parser, tmp_path / "noted.conllu")
+    assert "# arbora.note = mine" in expected
+    assert "# gap = 2" in expected
+    for options in ({"probabilities": True, "certificates": True}, {"kbest": 1}, {"samples": 1}):
+        text = written(parser, tmp_path / "noted.conllu", **options)
+        assert "# arbora.log_prob" in text or "# arbora.rank" in text
+        (tmp_path / "again.conllu").write_text(text, encoding="utf-8")
+        assert written(parser, tmp_path / "again.conllu") == expected

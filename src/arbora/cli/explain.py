@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,7 +72,8 @@ def explain(
 def _find(path: str, number: int, format: str | None) -> Sentence:  # noqa: A002  # as above
     from arbora.data import read_conllu
 
-    found = list(islice(read_conllu(path, format), number - 1, number))  # type: ignore[arg-type]
+    sentences = read_conllu(path, format)  # type: ignore[arg-type]
+    found = list(islice(sentences, number - 1, number)) if number <= sys.maxsize else []
     if not found:
         raise ArgumentError(f"{path} has no sentence {number}.")
     return found[0]

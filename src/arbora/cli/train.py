@@ -148,6 +148,9 @@ def _going_on(start: Parser, given: dict[str, Any]) -> dict[str, Any]:
         for name in ("first_temperature", "last_temperature", "projectivise"):
             kept[name] = None  # which another learner may not have
         kept["optimizer"] = "adagrad"
+    if given.get("trees", own["trees"]) != own["trees"]:
+        for name in ("decode_trees", "projectivise"):
+            kept[name] = None  # which are choices within a class of trees
     return kept | given
 
 

@@ -161,6 +161,16 @@ def _check(model: Model) -> None:
             raise ModelError(f"the model's {name} is {getattr(model, name)!r}.")
     if not isinstance(model.temperature, float) or not 0.0 < model.temperature < math.inf:
         raise ModelError(f"the model's temperature is {model.temperature!r}.")
+    for name, kind in (("weights", "f4"), ("label_weights", "f4"), ("arc_filter", "u2")):
+        numbers = getattr(model, name)
+        if numbers.dtype != np.dtype(kind) or numbers.ndim != 1:
+            raise ModelError(f"the model's {name} are {numbers.ndim}-dimensional {numbers.dtype}.")
+        if not np.isfinite(numbers).all():
+            raise ModelError(f"the model's {name} are not all finite numbers.")
+    if not all(isinstance(name, str) for name in model.labels):
+        raise ModelError("the model's labels are not all texts.")
+    if not isinstance(model.card, dict):
+        raise ModelError("the model's card is not a table.")
     if len(model.arc_filter) not in (0, FILTER_SIZE):
         raise ModelError("the model's arc filter has the wrong size.")
     label_weights = model.label_scorer(1).size if model.staged else 0

@@ -21,6 +21,12 @@ from arbora.types import FloatArray, IntArray, TreeClass
 
 __all__ = ["ParseOptions", "ParsedBlock", "ParsedSentence", "parse_block"]
 
+# What an earlier parse said of its own tree, in comments and in MISC.
+_OF_OTHER_TREES = [
+    "arbora.rank", "arbora.certified", "arbora.gap", "arbora.log_prob",
+    "arbora.arc_probabilities", "arbora.label_probabilities", "ArcProb", "LabelProb",
+]  # fmt: skip
+
 
 @dataclass(frozen=True)
 class ParseOptions:
@@ -114,6 +120,7 @@ class ParsedBlock:
     def to_bytes(self, probabilities: bool, certificates: bool = False) -> bytes:
         """The block with HEAD and DEPREL replaced, and nothing else changed.
 
+        What an earlier parse wrote of its own trees is left out.
         Probabilities go into MISC (ArcProb, LabelProb) and into comments; a file of CoNLL-X, which
         has no MISC, gets them as comments. Certificates go into comments.
         """
@@ -128,6 +135,7 @@ class ParsedBlock:
         return self.block.render(
             heads=self.trees.heads, label_ids=labels, label_names=names, misc=misc,
             comments=self._comments(probabilities, certificates), sentences=self.sentences,
+            forgotten=_OF_OTHER_TREES,
         )  # fmt: skip
 
     def __iter__(self) -> Iterator[ParsedSentence]:

@@ -1,5 +1,5 @@
 // Sentences as text again, with new trees. HEAD and DEPREL are replaced, in CoNLL-U items can be
-// added to MISC, and comments can be added; every other byte stays as it is: ID, FORM, LEMMA, UPOS,
+// added to MISC, and comments can be added, both also left out; every other byte stays as it is: ID, FORM, LEMMA, UPOS,
 // XPOS, FEATS, DEPS (PHEAD), in CoNLL-X PDEPREL, multiword tokens, empty nodes, comments, line
 // ends.
 #pragma once
@@ -29,6 +29,8 @@ struct NewColumns {
   std::span<const std::string_view> label_names;
   std::span<const MiscItems> misc;
   const std::string_view* comments = nullptr;  // lines joined by \n, without a last \n
+  // Keys of MISC and of comments that are left out: what they said is no longer true.
+  std::span<const std::string_view> forgotten;
 };
 
 // A sentence may be named several times (k best trees): what stands before and after it in the file
