@@ -75,6 +75,7 @@ class Derivations {
     return to_array(
         std::vector<double>(sums_.local.begin(), sums_.local.begin() + graph_->n_edges()));
   }
+  double largest() const { return arbora::largest_derivation(*graph_, goal_); }
   double entropy() const { return arbora::entropy(*graph_, sums_, goal_, of_nodes_.data()); }
 
   Output<double> vjp(Input<double> d_marginals) const {
@@ -186,6 +187,7 @@ void bind_hypergraph(nb::module_& module) {
       .def("node_marginals", &Derivations::node_marginals)
       .def("local", &Derivations::local)
       .def("entropy", &Derivations::entropy)
+      .def("largest", &Derivations::largest)
       .def("vjp", &Derivations::vjp, "d_marginals"_a)
       .def("argmax", &Derivations::argmax)
       .def("best_with", &Derivations::best_with)

@@ -212,4 +212,16 @@ void draw_derivation(const Hypergraph& graph, const InsideSums& sums, Index goal
   walk(graph, goal, draw, edges);
 }
 
+double largest_derivation(const Hypergraph& graph, Index goal) {
+  std::vector<double> sizes(at(goal + 1), 0.0);
+  for (Index node = 1; node <= goal; ++node) {
+    for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
+      const Hyperedge& edge = graph.edge(i);
+      sizes[at(node)] =
+          std::max(sizes[at(node)], 1.0 + sizes[at(edge.first)] + sizes[at(edge.second)]);
+    }
+  }
+  return sizes[at(goal)];
+}
+
 }  // namespace arbora

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from arbora import ArgumentError, Hypergraph, NoTreeError, ProjectiveTrees, ScoreError, ShapeError
+from arbora import (
+    ArgumentError,
+    Hypergraph,
+    NoTreeError,
+    ProjectiveTrees,
+    ScoreError,
+    ShapeError,
+    TooLargeError,
+)
 from arbora.testing import SlowHypergraph, enumerate_derivations, finite_difference
 from tests.helpers import random_scores
 
@@ -258,3 +266,29 @@ def test_bad_input():
         graph.derivations([1.0, 2.0]).vjp([0.0, np.inf])
     with pytest.raises(ShapeError, match="shape"):
         graph.derivations([1.0, 2.0]).expect([0.0])
+
+
+def doublings(count):
+    """Every node is built from the one before, twice; the first one has two edges."""
+    heads = [0, *range(count + 1)]
+    tails = [[-1, -1], [-1, -1], *([node, node] for node in range(count))]
+    return Hypergraph(heads, tails, [0, 1, *[-1] * count])
+
+
+def test_derivations_that_use_a_node_again_and_again():
+    some = doublings(20).derivations([0.0, 0.0])
+    assert some.entropy() == pytest.approx(2**20 * np.log(2))
+    assert len(some.argmax().edges) == 2**21 - 1
+    many = doublings(60).derivations([0.0, 0.0])
+    assert many.entropy() == pytest.approx(2.0**60 * np.log(2))
+    for question in (many.argmax, lambda: many.kbest(2), many.sample):
+        with pytest.raises(TooLargeError, match=r"2\.31e\+18 edges"):
+            question()
+    more = doublings(1100).derivations([-np.log(2), -np.log(2)])
+    assert more.log_partition == 0.0
+    for question in (more.entropy, lambda: more.marginals, lambda: more.vjp([1.0, 0.0])):
+        with pytest.raises(TooLargeError, match="1e308 times"):
+            question()
+    for scores in ([1.0, 1.0], [-1.0, -1.0], [1.0, -np.inf]):
+        with pytest.raises(TooLargeError, match="1e308 times"):
+            doublings(1100).derivations(scores)

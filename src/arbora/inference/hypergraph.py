@@ -7,15 +7,15 @@ is built from which, and every question that trees answer can be asked of the de
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arbora._core import inference as kernels
-from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError
+from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError, TooLargeError
 from arbora.inference.arguments import LARGEST_VALUE, as_array, as_count, as_real, as_seed
-from arbora.inference.packed import read_only
+from arbora.inference.packed import physical_memory, read_only
 from arbora.types import FloatArray
 
 __all__ = ["Derivation", "Derivations", "Hypergraph"]
@@ -119,6 +119,8 @@ class Derivations:
         self.scores = _scores(scores, graph.n_weights)
         padded = np.concatenate([[0.0], self.scores])
         self._kernel = graph._kernel.weighted(padded, graph.goal + 1)
+        if not np.isfinite(self.log_partition) and not np.isfinite(self._kernel.largest()):
+            raise _too_many_uses()
         if self.log_partition == -np.inf:
             raise NoTreeError("there is no derivation: every one has a score of -inf, or none ends")
 
@@ -133,12 +135,12 @@ class Derivations:
     @property
     def marginals(self) -> FloatArray:
         """The expected number of uses of every weight: P(weight) if it is used once at most."""
-        return read_only(self._kernel.marginals()[1:])
+        return read_only(_counted(self._kernel.marginals()[1:]))
 
     @property
     def node_marginals(self) -> FloatArray:
         """The expected number of uses of every node (G15, Eq. 15)."""
-        return read_only(self._kernel.node_marginals()[1:])
+        return read_only(_counted(self._kernel.node_marginals()[1:]))
 
     @property
     def edge_marginals(self) -> FloatArray:
@@ -149,7 +151,7 @@ class Derivations:
 
     def entropy(self) -> float:
         """The entropy of the distribution over derivations, in nats."""
-        return self._kernel.entropy()
+        return float(_counted(self._kernel.entropy()))
 
     def expect(self, values: ArrayLike) -> float:
         """The expectation of an additive function: the sum of `values` over the weights used."""
@@ -169,10 +171,11 @@ class Derivations:
         Also the Jacobian times d_marginals: the Jacobian is a covariance matrix, so symmetric.
         """
         direction = _directions(d_marginals, self.scores, "d_marginals")
-        return read_only(self._kernel.vjp(np.concatenate([[0.0], direction]))[1:])
+        return read_only(_counted(self._kernel.vjp(np.concatenate([[0.0], direction]))[1:]))
 
     def argmax(self) -> Derivation:
         """The best derivation; of equals, the one whose edges were given first."""
+        self._check_size(1)
         edges, score = self._kernel.argmax()
         return self._derivation(edges, score)
 
@@ -182,12 +185,14 @@ class Derivations:
 
     def kbest(self, k: int) -> list[Derivation]:
         """The k best derivations, distinct, best first (Huang & Chiang 2005); fewer if so."""
+        self._check_size(1)
         edges, counts, scores = self._kernel.kbest(as_count(k, "k"))
         pieces = np.split(edges, np.cumsum(counts)[:-1])
         return [self._derivation(*pair) for pair in zip(pieces, scores.tolist(), strict=True)]
 
     def sample(self, k: int = 1, seed: int | None = None) -> list[Derivation]:
         """k independent exact draws; draw i depends on the seed and on i only."""
+        self._check_size(as_count(k, "k"))
         edges, counts = self._kernel.sample(as_count(k, "k"), as_seed(seed))
         drawn = (self.graph._order[piece] for piece in np.split(edges, np.cumsum(counts)[:-1]))
         return [Derivation(read_only(piece), self.score(piece)) for piece in drawn]
@@ -197,8 +202,32 @@ class Derivations:
         used = self.graph.weights[_numbers(edges, "edges")]
         return float(self.scores[used[used >= 0]].sum())
 
+    def _check_size(self, k: int) -> None:
+        size = self._kernel.largest()
+        if 8.0 * k * size > physical_memory():
+            raise TooLargeError(
+                f"a derivation can have {size:.3g} edges, since nodes are used again and again: "
+                "that is more than the memory holds"
+            )
+
     def _derivation(self, edges: Numbers, score: float) -> Derivation:
         return Derivation(read_only(self.graph._order[edges]), score)
+
+
+Answer = TypeVar("Answer", FloatArray, float)
+
+
+def _counted(answer: Answer) -> Answer:
+    """The same, if no node is used so often that numbers cannot say it."""
+    if not np.isfinite(answer).all():
+        raise _too_many_uses()
+    return answer
+
+
+def _too_many_uses() -> TooLargeError:
+    return TooLargeError(
+        "a derivation uses a node more than 1e308 times: answers are beyond numbers"
+    )
 
 
 def _numbers(values: ArrayLike, what: str) -> Numbers:

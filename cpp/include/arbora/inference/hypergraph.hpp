@@ -97,6 +97,9 @@ void best_derivation(const Hypergraph& graph, const BestScores& best, Index goal
 void draw_derivation(const Hypergraph& graph, const InsideSums& sums, Index goal,
                      RandomStream& random, std::vector<Index>& edges);
 
+// The number of edges of the largest derivation; nodes that are used twice can make it infinite.
+double largest_derivation(const Hypergraph& graph, Index goal);
+
 struct RankedDerivation {
   double score = 0.0;
   std::vector<Index> edges;
