@@ -94,6 +94,17 @@ def test_a_part_given_twice_is_refused():
         Parts(np.zeros((4, 4)), siblings=([(0, 1, 2), (0, 1, 3), (0, 1, 2)], np.ones(3)))
 
 
+@pytest.mark.parametrize(
+    ("heads", "reason"),
+    [([1, 2], "one number per word"), ([9, 9, 9], "head of word 1 is 9"), ("abc", "integers"),
+     ([0.5, 0, 1], "integers"), ([[0, 1, 2]], "of one tree"), (None, "integers")],
+    ids=str,
+)  # fmt: skip
+def test_heads_that_are_none(heads, reason):
+    with pytest.raises(ShapeError, match=reason):
+        Parts(np.zeros((4, 4))).score(heads)
+
+
 def test_shapes_and_scores_are_checked():
     arcs = np.zeros((4, 4))
     with pytest.raises(arbora.ShapeError, match=r"\(k, 3\)"):

@@ -110,9 +110,8 @@ class Renderer {
 
   // Whether a MISC column may hold a key that is forgotten.
   bool may_forget(std::string_view misc) const {
-    return std::any_of(
-        columns_.forgotten.begin(), columns_.forgotten.end(),
-        [&](const std::string_view key) { return misc.find(key) != misc.npos; });
+    return std::any_of(columns_.forgotten.begin(), columns_.forgotten.end(),
+                       [&](const std::string_view key) { return misc.find(key) != misc.npos; });
   }
 
   static bool has_key(std::string_view added, std::string_view line) {

@@ -234,8 +234,8 @@ double LoopyRun::beliefs_in_rows(const Row& last, const PartValues<double>& answ
   double log_partition = graph_.rows.beliefs(last.totals, last.in_rows, both_in_rows_.data());
   graph_.rows.write(both_in_rows_.data(), answer);
   for (Index a = 0; a < n_arcs_; ++a) {
-    const double log_odds = std::clamp(last.totals[a], -PairRows::kLargestLogOdds,
-                                       PairRows::kLargestLogOdds);
+    const double log_odds =
+        std::clamp(last.totals[a], -PairRows::kLargestLogOdds, PairRows::kLargestLogOdds);
     log_partition -= static_cast<double>(graph_.rows.n_pairs(a)) * softplus(log_odds);
   }
   return log_partition;

@@ -71,8 +71,8 @@ ARBORA_INLINE void send_row(const PairRow& row, Odds odds, const double* weights
   Pack to_own = one();
   Index i = 0;
   for (; i + kPackWidth <= row.count; i += kPackWidth) {
-    to_own = to_own * send_four(AllLanes{}, own, of_run + i, weights, old, fresh, row.place + i,
-                                to_run + i);
+    to_own = to_own *
+             send_four(AllLanes{}, own, of_run + i, weights, old, fresh, row.place + i, to_run + i);
   }
   if (i < row.count) {
     to_own = to_own * send_four(FirstLanes{row.count - i}, own, of_run + i, weights, old, fresh,
@@ -110,9 +110,8 @@ double believe_rows(const PairRow* rows, Index n_rows, Odds odds, const double* 
     Pack logs = zero();
     for (Index i = 0; i < row->count; i += kPackWidth) {
       const Index place = row->place + i;
-      const States s =
-          states(load_pack(odds.runs + row->run + i), own, load_pack(weights + place),
-                 load_pack(last.to_run + place), load_pack(last.to_own + place));
+      const States s = states(load_pack(odds.runs + row->run + i), own, load_pack(weights + place),
+                              load_pack(last.to_run + place), load_pack(last.to_own + place));
       store_pack(both + place, s.both / s.total);  // other rows' numbers are yet to come
       logs = logs + FirstLanes{row->count - i}.choose(log_positive(s.total / s.none), zero());
     }
@@ -129,17 +128,16 @@ ARBORA_INLINE void add_to(Lanes lanes, double* numbers, Pack more) {
 // d P / d run = P P(run off), d P / d s = P (1 - P)
 ARBORA_MULTIVERSION
 void believe_rows_back(const PairRow* rows, Index n_rows, Odds odds, const double* weights,
-                       PairRows::Messages last, const double* d_both,
-                       PairRows::Messages d_messages, Totals d_odds, double* d_scores) {
+                       PairRows::Messages last, const double* d_both, PairRows::Messages d_messages,
+                       Totals d_odds, double* d_scores) {
   for (const PairRow* row = rows; row != rows + n_rows; ++row) {
     const Pack own = splat(odds.own[row->own]);
     Pack d_own = zero();
     for (Index i = 0; i < row->count; i += kPackWidth) {
       const Index place = row->place + i;
       const FirstLanes lanes{row->count - i};
-      const States s =
-          states(load_pack(odds.runs + row->run + i), own, load_pack(weights + place),
-                 load_pack(last.to_run + place), load_pack(last.to_own + place));
+      const States s = states(load_pack(odds.runs + row->run + i), own, load_pack(weights + place),
+                              load_pack(last.to_run + place), load_pack(last.to_own + place));
       const Pack scale = load_pack(d_both + place) * (s.both / s.total) / s.total;
       const Pack by_run = scale * (s.none + s.own), by_own = scale * (s.none + s.run);
       add_to(lanes, d_odds.runs + row->run + i, by_run);
@@ -262,8 +260,7 @@ bool PairRows::set(const PartIndex& parts, const ArcOrder& order, const PartScor
   size_ = n_siblings_ + n_grandparents + kPackWidth;  // rows look a pack ahead
   weights_.resize(at(size_ + kPackWidth));
   std::fill(weights_.end() - 2 * kPackWidth, weights_.end(), 1.0);
-  for (auto* numbers : {&odds_, &seated_odds_, &of_arcs_, &of_seats_, &d_sums_,
-                        &d_seats_}) {
+  for (auto* numbers : {&odds_, &seated_odds_, &of_arcs_, &of_seats_, &d_sums_, &d_seats_}) {
     numbers->assign(room, 0.0);
   }
   if (siblings) list_siblings(parts, order);
@@ -274,8 +271,8 @@ bool PairRows::set(const PartIndex& parts, const ArcOrder& order, const PartScor
   }
   const double of_siblings =
       bounded_exponentials(scores.siblings, n_siblings_, kLargestScore, weights_.data());
-  const double of_grandparents = bounded_exponentials(
-      scores.grandparents, n_grandparents, kLargestScore, weights_.data() + n_siblings_);
+  const double of_grandparents = bounded_exponentials(scores.grandparents, n_grandparents,
+                                                      kLargestScore, weights_.data() + n_siblings_);
   for (const Index place : skipped_) weights_[at(place)] = 1.0;
   largest_ = std::max(of_siblings, of_grandparents);
   double most_pairs = static_cast<double>(*std::max_element(n_pairs_.begin(), n_pairs_.end()));
@@ -291,7 +288,8 @@ void PairRows::list_siblings(const PartIndex& parts, const ArcOrder& order) {
       seats_[at(begin + j)] = begin + (j < left ? left - 1 - j : j);
       n_pairs_[at(begin + j)] += k - 1;
       if (j == 0) continue;
-      siblings_.push_back({seats_[at(begin + j)], begin, j, parts.siblings_at(h) + j * (j - 1) / 2});
+      siblings_.push_back(
+          {seats_[at(begin + j)], begin, j, parts.siblings_at(h) + j * (j - 1) / 2});
     }
   }
 }
@@ -372,10 +370,12 @@ double PairRows::beliefs(const double* log_odds, Messages last, double* both) {
 void PairRows::beliefs_back(const double* log_odds, Messages last, const double* d_both,
                             const Gradients& gradients) {
   set_odds(log_odds);
-  back([&](const PairRow* rows, Index n_rows, Odds odds, Totals d_odds) {
-    believe_rows_back(rows, n_rows, odds, weights_.data(), last, d_both, gradients.messages,
-                      d_odds, gradients.scores);
-  }, gradients.log_odds);
+  back(
+      [&](const PairRow* rows, Index n_rows, Odds odds, Totals d_odds) {
+        believe_rows_back(rows, n_rows, odds, weights_.data(), last, d_both, gradients.messages,
+                          d_odds, gradients.scores);
+      },
+      gradients.log_odds);
 }
 
 void PairRows::send_back(const double* log_odds, Messages old, const double* d_sums,
@@ -383,12 +383,14 @@ void PairRows::send_back(const double* log_odds, Messages old, const double* d_s
   set_odds(log_odds);
   std::copy(d_sums, d_sums + n_arcs_, d_sums_.begin());
   if (!siblings_.empty()) to_seats(d_sums, d_seats_.data());
-  back([&](const PairRow* rows, Index n_rows, Odds odds, Totals d_odds) {
-    const bool of_siblings = rows == siblings_.data();
-    const Odds sums{of_siblings ? d_seats_.data() : d_sums_.data(), d_sums_.data()};
-    send_rows_back(rows, n_rows, odds, weights_.data(), old, sums, gradients.messages, d_odds,
-                   gradients.scores);
-  }, gradients.log_odds);
+  back(
+      [&](const PairRow* rows, Index n_rows, Odds odds, Totals d_odds) {
+        const bool of_siblings = rows == siblings_.data();
+        const Odds sums{of_siblings ? d_seats_.data() : d_sums_.data(), d_sums_.data()};
+        send_rows_back(rows, n_rows, odds, weights_.data(), old, sums, gradients.messages, d_odds,
+                       gradients.scores);
+      },
+      gradients.log_odds);
 }
 
 // Runs `visit` over all rows with zeros to add to, and adds what they become.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arbora._core import parts as kernels
-from arbora.arrays import as_array, as_real
+from arbora.arrays import as_array, as_heads, as_real
 from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError
 from arbora.types import FloatArray, IntArray
 
@@ -110,9 +110,9 @@ class Parts:
 
     def score(self, heads: ArrayLike) -> float:
         """The score of a tree; -inf if it has a forbidden arc."""
-        array = np.asarray(heads, dtype=np.int32)
-        if array.shape != (self.n_words,) or ((array < 0) | (array > self.n_words)).any():
-            raise ShapeError(f"heads must be {self.n_words} numbers from 0 to {self.n_words}.")
+        array = as_heads(heads, self.n_words).astype(np.int32)
+        if array.ndim != 1:
+            raise ShapeError("heads must be those of one tree, a row of numbers")
         total = float(self.arcs[array, np.arange(1, self.n_words + 1)].sum())
         if np.isneginf(total):
             return total

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora.arrays import as_array, as_real
+from arbora.arrays import as_array, as_heads, as_real
 from arbora.errors import ArgumentError, ShapeError
 from arbora.types import FloatArray
 
@@ -74,27 +74,6 @@ def as_values(values: ArrayLike, scores: FloatArray, what: str) -> FloatArray:
             f"at most {LARGEST_VALUE:g} in magnitude"
         )
     return array
-
-
-def as_heads(heads: ArrayLike, n_words: int, what: str = "heads") -> NDArray[np.int64]:
-    """Heads of one tree, (n,), or of many, (k, n)."""
-    array = as_array(heads, what)
-    if array.dtype.kind not in "iu":
-        raise ShapeError(f"{what} must be integers, not {array.dtype}")
-    if array.ndim not in (1, 2) or array.shape[-1] != n_words:
-        raise ShapeError(
-            f"{what} must have one number per word, {n_words} in all, not shape {array.shape}"
-        )
-    wide = array.astype(np.int64)
-    bad = (wide < 0) | (wide > n_words)
-    if bad.any():
-        where = np.argwhere(bad)[0]
-        word = int(where[-1]) + 1
-        raise ShapeError(
-            f"the head of word {word} is {wide[tuple(where)]}: "
-            f"it must be 0 (the root) or a word from 1 to {n_words}"
-        )
-    return wide
 
 
 def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:

@@ -160,13 +160,11 @@ ARBORA_INLINE Pack exp_nonpositive(Pack x) {
 ARBORA_INLINE Pack log_positive(Pack x) {
   constexpr std::uint64_t kRootOfHalf = 0x3fe6a09e667f3bcdU, kOne = 0x3ff0000000000000U;
   constexpr std::uint64_t kTwoTo52 = 0x4330000000000000U, kFraction = 0x000fffffffffffffU;
-  const Pack k = with_bits(x, [](auto bits) {
-                   return ((bits + (kOne - kRootOfHalf)) >> 52) | kTwoTo52;
-                 }) -
-                 splat(4503599627370496.0 + 1023.0);
-  const Pack f = with_bits(x, [](auto bits) {
-    return ((bits + (kOne - kRootOfHalf)) & kFraction) + kRootOfHalf;
-  });
+  const Pack k =
+      with_bits(x, [](auto bits) { return ((bits + (kOne - kRootOfHalf)) >> 52) | kTwoTo52; }) -
+      splat(4503599627370496.0 + 1023.0);
+  const Pack f = with_bits(
+      x, [](auto bits) { return ((bits + (kOne - kRootOfHalf)) & kFraction) + kRootOfHalf; });
   const Pack z = (f - splat(1.0)) / (f + splat(1.0)), square = z * z;
   static constexpr PackTable<11> kTerms({1.0, 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0,
                                          1.0 / 11.0, 1.0 / 13.0, 1.0 / 15.0, 1.0 / 17.0, 1.0 / 19.0,

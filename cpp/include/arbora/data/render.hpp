@@ -1,7 +1,7 @@
 // Sentences as text again, with new trees. HEAD and DEPREL are replaced, in CoNLL-U items can be
-// added to MISC, and comments can be added, both also left out; every other byte stays as it is: ID, FORM, LEMMA, UPOS,
-// XPOS, FEATS, DEPS (PHEAD), in CoNLL-X PDEPREL, multiword tokens, empty nodes, comments, line
-// ends.
+// added to MISC, and comments can be added, both also left out; every other byte stays as it is:
+// ID, FORM, LEMMA, UPOS, XPOS, FEATS, DEPS (PHEAD), in CoNLL-X PDEPREL, multiword tokens, empty
+// nodes, comments, line ends.
 #pragma once
 
 #include <cstdint>

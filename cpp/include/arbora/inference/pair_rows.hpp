@@ -10,8 +10,8 @@
 //
 // Pairs are not listed. All pairs of siblings i < j of one j, and all pairs of one grandparent's
 // arc, form a row: one arc of its own against a run of arcs that lie together, in the order of the
-// tables of `PartIndex`. Messages, probabilities and gradients of pairs lie in that order too, those
-// of siblings before those of grandparents.
+// tables of `PartIndex`. Messages, probabilities and gradients of pairs lie in that order too,
+// those of siblings before those of grandparents.
 #pragma once
 
 #include <vector>
@@ -22,8 +22,8 @@
 namespace arbora {
 
 struct PairRow {
-  Index own;    // the arc that all pairs of the row have
-  Index run;    // the first of the others, each with a pair, and how many they are
+  Index own;  // the arc that all pairs of the row have
+  Index run;  // the first of the others, each with a pair, and how many they are
   Index count;
   Index place;  // of the first pair
 };
@@ -34,8 +34,8 @@ class PairRows {
 
   // False if the scores are too large for plain numbers. Pairs that no tree has are skipped: those
   // that close a cycle and, in projective trees, those whose grandparent lies in between.
-  bool set(const PartIndex& parts, const ArcOrder& order, const PartScores& scores,
-           bool siblings, bool grandparents, Trees trees);
+  bool set(const PartIndex& parts, const ArcOrder& order, const PartScores& scores, bool siblings,
+           bool grandparents, Trees trees);
   void clear();
 
   // How much room messages take, each way.
