@@ -101,7 +101,7 @@ def test_a_part_given_twice_is_refused():
     ids=str,
 )  # fmt: skip
 def test_heads_that_are_none(heads, reason):
-    with pytest.raises(ShapeError, match=reason):
+    with pytest.raises(arbora.ShapeError, match=reason):
         Parts(np.zeros((4, 4))).score(heads)
 
 
