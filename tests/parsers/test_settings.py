@@ -133,7 +133,9 @@ HIGHER = {"order": "grandsibling"}
 @pytest.mark.parametrize(
     ("options", "resolved"),
     [
-        ({}, ("mira", "dual", "automata", None)),
+        ({}, ("mira", "dual", "dual", None)),
+        ({"learner": "perceptron"}, ("perceptron", "dual", "automata", None)),
+        ({"learner": "loglinear"}, ("loglinear", "dual", "automata", None)),
         ({"inference": "bp"}, ("loglinear", "bp", "bp", "pairs")),
         ({"training_inference": "bp"}, ("loglinear", "dual", "bp", "automata")),
         ({"learner": "l2"}, ("l2", "bp", "bp", "pairs")),

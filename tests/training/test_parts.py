@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from arbora.inference.automata import tree_parts
+from arbora.inference.dual import decode_dual
 from arbora.inference.part_inference import exact_inference
 from arbora.parsers.settings import PARTS_OF_ORDER
 from arbora.scoring import PartScorer
@@ -91,7 +92,9 @@ def test_a_likelihood_is_no_more_than_one(problem, weights, sums):
 RIVALS = {
     "automata": walk_rival,
     "dual": dual_rival("nonprojective", "single", 500, "branch"),
+    "hurried": dual_rival("nonprojective", "single", 2, "subgradient"),
     "exact": exact_rival("single"),
+    "choices": choice_rival,
 }
 
 
@@ -101,16 +104,43 @@ def test_rivals_are_at_least_as_good_as_gold(problem, weights, rival):
     parts = problem.scores(weights, batch)
     loss = part_perceptron(RIVALS[rival])(batch, parts)
     assert (loss.values >= -1e-9).all()
-    found, values = RIVALS[rival](parts)
+    found = RIVALS[rival](parts)
     gold, gold_scores = tree_parts(parts, batch.heads)
-    assert loss.values == pytest.approx(values - gold_scores)
-    assert np.array_equal(loss.d_scores.arcs, found.arcs - gold.arcs)
+    cells = batch.layout.arcs(batch.heads)
+    own = np.repeat(found.own_heads, batch.layout.n_words)
+    of_choices = batch.layout.per_sentence(own * parts.arcs[cells])
+    assert loss.values == pytest.approx(found.scores - gold_scores - of_choices)
+    gold.arcs[cells] += own
+    assert np.array_equal(loss.d_scores.arcs, found.parts.arcs - gold.arcs)
+    # The score of a rival is that of its parts.
+    kept = np.isfinite(parts.arcs)
+    total = float((found.parts.arcs * np.where(kept, parts.arcs, 0.0)).sum())
+    total += sum(float((found.parts.tables[k] * parts.tables[k]).sum()) for k in parts.kinds)
+    assert total == pytest.approx(found.scores.sum())
 
 
-@pytest.mark.parametrize("rival", [*RIVALS, "choices"])
+def test_trees_that_are_not_certain_are_no_rivals(problem, weights):
+    """Where two iterations do not settle a sentence, its rival is that of walks and choices."""
+    parts = problem.scores(10.0 * weights, everything(problem))
+    sure = decode_dual(parts, "nonprojective", "single", 2, "subgradient").certified
+    assert sure.any()
+    assert not sure.all()
+    found, choices = RIVALS["hurried"](parts), choice_rival(parts)
+    trees = RIVALS["dual"](parts)
+    assert found.own_heads.tolist() == (~sure).tolist()
+    assert found.scores == pytest.approx(np.where(sure, trees.scores, choices.scores))
+    assert (found.scores >= trees.scores - 1e-9).all()
+    ends = np.cumsum((parts.n_words + 1) ** 2)
+    for i, end in enumerate(ends.tolist()):
+        cells = slice(end - int(parts.n_words[i] + 1) ** 2, end)
+        expected = trees.parts if sure[i] else choices.parts
+        assert found.parts.arcs[cells] == pytest.approx(expected.arcs[cells])
+
+
+@pytest.mark.parametrize("rival", RIVALS)
 def test_mira_wins_the_margin_of_one_sentence(problem, weights, rival):
     """With steps as large as needed, the rival of the step is beaten by its cost."""
-    objective = PartMira((RIVALS | {"choices": choice_rival})[rival], problem.scorer, np.inf)
+    objective = PartMira(RIVALS[rival], problem.scorer, np.inf)
     rule = Additive(problem.scorer.size, 1)
     rule.start_from(weights)
     alone = PartProblem(problem.scorer, problem.treebank, problem.kept)

@@ -146,8 +146,8 @@ OPTIONS = [
     ),
     Option(
         "training_inference", Literal["automata", "dual", "exact", "bp"], LEARNING,
-        "Where higher orders look for rivals, or what they sum over: automata (the default with "
-        "dual), dual, exact (the default with exact) or bp (the default with bp).",
+        "Where higher orders look for rivals, or what they sum over: the same as inference (the "
+        "default), or automata (the default of perceptron and loglinear with dual).",
         "NAME",
     ),
     Option("max_iterations", int, TREES, "Of dual decomposition, per sentence. By default 5000."),

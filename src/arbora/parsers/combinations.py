@@ -23,9 +23,9 @@ def default_inference(settings: ParserSettings) -> tuple[Inference, TrainingInfe
         inference = settings.inference or known
         return inference, settings.training_inference or inference
     inference = settings.inference or "dual"
-    return inference, settings.training_inference or (
-        "automata" if inference == "dual" else inference
-    )
+    # The perceptron is that of Koo et al. (2010); likelihoods sum over walks.
+    walks = inference == "dual" and settings.learner != "mira"
+    return inference, settings.training_inference or ("automata" if walks else inference)
 
 
 def uses_propagation(settings: ParserSettings) -> bool:

@@ -176,7 +176,9 @@ def _learning_defaults(settings: ParserSettings) -> dict[str, Any]:
     if settings.learner == "maxmargin" or settings.optimizer == "eg":
         return {"passes": 30, "l2": 10.0}
     if settings.learner in ("perceptron", "mira"):
-        return {"passes": 15, "batch_size": 16 if settings.order == "first" else 4}
+        if settings.order == "first":
+            return {"passes": 15, "batch_size": 16}
+        return {"passes": 30 if settings.learner == "mira" else 15, "batch_size": 4}
     by_optimizer: dict[str, dict[str, Any]] = {
         "adagrad": {"passes": 15, "batch_size": 16, "l2": 10.0},
         "sgd": {"passes": 15, "batch_size": 16, "rate": 0.02, "l2": 1.0},

@@ -85,7 +85,7 @@ def make_part_trainer(
     if loss is not None or settings.learner == "loglinear":
         objective = _summing_objective(model, settings, loss)
     else:
-        # The perceptron is that of Koo et al. (2010); MIRA is better where heads compete for words.
+        # MIRA is better where heads compete for words.
         rivals: dict[str | None, Rival] = {
             "automata": choice_rival if settings.learner == "mira" else walk_rival,
             "dual": dual_rival(

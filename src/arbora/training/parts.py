@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ __all__ = [
     "PartProblem",
     "PartTrainer",
     "Rival",
+    "Rivals",
     "choice_rival",
     "dual_rival",
     "exact_rival",
@@ -63,7 +65,24 @@ class KeptArcs:
 
 
 PartObjective = Callable[[Batch, PackedParts], PartLoss]
-Rival = Callable[[PackedParts], tuple[PackedParts, FloatArray]]  # its parts, and its scores
+
+
+class Rivals(NamedTuple):
+    """What gold trees are compared with: the parts of each sentence's rival, and its score.
+
+    Where words chose their own heads besides (`own_heads`, 1 or 0), the arcs of these choices count
+    too, and a tree has every arc twice.
+    """
+
+    parts: PackedParts
+    scores: FloatArray
+    own_heads: FloatArray
+
+
+Rival = Callable[[PackedParts], Rivals]
+
+# Iterations of dual decomposition for a rival: enough to settle nearly every sentence.
+_ITERATIONS = 1500
 
 
 @dataclass(frozen=True)
@@ -89,30 +108,54 @@ class PartTrainer(SteppingTrainer[PartProblem, PartObjective]):
         return float(answer.values.sum())
 
 
-def walk_rival(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+def walk_rival(parts: PackedParts) -> Rivals:
     """The best walks of all heads, which need not form a tree (Koo et al. 2010, section 6)."""
-    return best_walks(parts)
+    return Rivals(*best_walks(parts), np.zeros(len(parts)))
 
 
-def choice_rival(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+def choice_rival(parts: PackedParts) -> Rivals:
     """The best walks of all heads and the heads that words choose for themselves."""
-    return best_choices(parts)
+    return Rivals(*best_choices(parts), np.ones(len(parts)))
 
 
 def dual_rival(trees: TreeClass, root: Root, max_iterations: int, solver: Solver) -> Rival:
-    """The best tree that dual decomposition finds."""
+    """The best tree, where dual decomposition is sure of it; elsewhere walks and choices.
 
-    def rival(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
-        return tree_parts(parts, decode_dual(parts, trees, root, max_iterations, solver).heads)
+    A tree that is only the best so far would not do. Often it scores less than gold, so nothing is
+    learnt from it, and what is learnt are scores under which trees are ever harder to find. Walks
+    and choices score at least as much as the best tree, and go against just such scores.
+    """
+    limit = min(max_iterations, _ITERATIONS)
+
+    def rival(parts: PackedParts) -> Rivals:
+        found = decode_dual(parts, trees, root, limit, solver)
+        best = Rivals(*tree_parts(parts, found.heads), np.zeros(len(parts)))
+        if found.certified.all():
+            return best
+        sure = found.certified.astype(np.float64)
+        return _mixed(best, sure, choice_rival(parts))
 
     return rival
+
+
+def _mixed(one: Rivals, share: FloatArray, other: Rivals) -> Rivals:
+    """So much of one in every sentence, and the rest of the other."""
+    rest = 1.0 - share
+    parts, more = one.parts.scaled(share), other.parts.scaled(rest)
+    tables = {kind: table + more.tables[kind] for kind, table in parts.tables.items()}
+    return Rivals(
+        parts.with_scores(parts.arcs + more.arcs, tables),
+        share * one.scores + rest * other.scores,
+        share * one.own_heads + rest * other.own_heads,
+    )
 
 
 def exact_rival(root: Root) -> Rival:
     """The best projective tree."""
 
-    def rival(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
-        return tree_parts(parts, PackedSecondOrder(parts, root).argmax()[0])
+    def rival(parts: PackedParts) -> Rivals:
+        best = tree_parts(parts, PackedSecondOrder(parts, root).argmax()[0])
+        return Rivals(*best, np.zeros(len(parts)))
 
     return rival
 
@@ -124,9 +167,8 @@ def walk_likelihood(smallest: float) -> PartObjective:
     """
 
     def objective(batch: Batch, parts: PackedParts) -> PartLoss:
-        expected, log_partition = walk_sums(parts)
-        d_scores, gold = _minus_gold(batch, parts, expected, own_heads=True)
-        return _without_tiny(PartLoss(log_partition - gold, d_scores), smallest)
+        expected = Rivals(*walk_sums(parts), np.ones(len(parts)))
+        return _without_tiny(_minus_gold(batch, parts, expected), smallest)
 
     return objective
 
@@ -162,26 +204,20 @@ def part_perceptron(rival: Rival) -> PartObjective:
     """Score of the rival minus that of the gold tree (Collins 2002)."""
 
     def objective(batch: Batch, parts: PackedParts) -> PartLoss:
-        against, values = rival(parts)
-        d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=against)
-        return PartLoss(values - gold, d_scores)
+        return _minus_gold(batch, parts, rival(parts))
 
     return objective
 
 
-def _minus_gold(
-    batch: Batch, parts: PackedParts, rival: PackedParts, own_heads: bool
-) -> tuple[PackedParts, FloatArray]:
-    """Takes the gold trees from a rival's parts, and gives their scores.
-
-    Where words chose their own heads besides (`own_heads`), gold arcs count twice as well.
-    """
-    d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=rival)
-    if not own_heads:
-        return d_scores, gold
-    arcs = batch.layout.arcs(batch.heads)
-    d_scores.arcs[arcs] -= 1.0
-    return d_scores, gold + batch.layout.per_sentence(parts.arcs[arcs])
+def _minus_gold(batch: Batch, parts: PackedParts, rivals: Rivals) -> PartLoss:
+    """What rivals score above the gold trees, and how often they have a part more often."""
+    d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=rivals.parts)
+    if rivals.own_heads.any():
+        arcs = batch.layout.arcs(batch.heads)
+        own = np.repeat(rivals.own_heads, batch.layout.n_words)
+        d_scores.arcs[arcs] -= own
+        gold = gold + batch.layout.per_sentence(own * parts.arcs[arcs])
+    return PartLoss(rivals.scores - gold, d_scores)
 
 
 @dataclass(frozen=True)
@@ -196,13 +232,10 @@ class PartMira:
         augmented = parts.with_scores(
             _with_cost(parts.arcs, batch.layout, batch.heads), parts.tables
         )
-        against, values = self.rival(augmented)
-        own_heads = self.rival is choice_rival
-        d_scores, gold = _minus_gold(batch, parts, against, own_heads)
-        violation = values - gold
-        norms = self.scorer.norms(batch.encoded, batch.sentences, d_scores)
-        steps = np.clip(violation / np.maximum(norms, 1e-12), 0.0, self.largest_step)
-        return PartLoss(np.maximum(violation, 0.0), d_scores.scaled(steps))
+        found = _minus_gold(batch, parts, self.rival(augmented))
+        norms = self.scorer.norms(batch.encoded, batch.sentences, found.d_scores)
+        steps = np.clip(found.values / np.maximum(norms, 1e-12), 0.0, self.largest_step)
+        return PartLoss(np.maximum(found.values, 0.0), found.d_scores.scaled(steps))
 
 
 def _with_cost(arcs: FloatArray, layout: Layout, heads: IntArray) -> FloatArray:
