@@ -3,7 +3,7 @@
     python benchmarks/higher_order.py --treebanks DIR            # everything
     python benchmarks/higher_order.py --treebanks DIR danish     # one part
 
-Parts: danish, orders, classes, goals. Results are kept (`--memory`) and used again.
+Parts: danish, orders, classes, rivals, goals. Results are kept (`--memory`) and used again.
 """
 
 from __future__ import annotations
@@ -67,6 +67,27 @@ def classes(experiments: Experiments, seeds: int) -> None:
     columns = _compare(experiments, seeds, ["first", "sibling"], decode_trees="auto")
     print()
     _print_difference(columns, "first", "sibling")
+
+
+def rivals(experiments: Experiments, seeds: int) -> None:
+    """MIRA against what automata choose, and against trees: UAS on dev, since it chose between."""
+    print("\n## Rivals\n")
+    models = ("sibling", "grandsibling")
+    print("| treebank | " + " | ".join(f"{m}: automata | trees" for m in models) + " |")
+    print("| --- |" + " ---: |" * (2 * len(models)))
+    gains: dict[str, list[float]] = {model: [] for model in models}
+    for treebank in EIGHT[4:]:  # those with dev files that are quickly learnt
+        cells = []
+        for model in models:
+            for seed in range(seeds):
+                walks = _run(experiments, treebank, model, seed, training_inference="automata")
+                found = _run(experiments, treebank, model, seed)
+                gains[model].append(found.dev_uas - walks.dev_uas)
+                if seed == 0:
+                    cells += [f"{walks.dev_uas:.2f}", f"{found.dev_uas:.2f}"]
+        print(f"| {treebank} | " + " | ".join(cells) + " |")
+    for model, values in gains.items():
+        print(f"- {model}: {np.mean(values):+.2f} on dev")
 
 
 def _compare(
@@ -137,4 +158,4 @@ def _figures(runs: list[Result]) -> list[str]:
 
 
 if __name__ == "__main__":
-    run_parts(__doc__ or "", danish, orders, classes, goals)
+    run_parts(__doc__ or "", danish, orders, classes, rivals, goals)
