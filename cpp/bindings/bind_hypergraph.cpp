@@ -75,7 +75,7 @@ class Derivations {
     return to_array(
         std::vector<double>(sums_.local.begin(), sums_.local.begin() + graph_->n_edges()));
   }
-  double largest() const { return arbora::largest_derivation(*graph_, goal_); }
+  bool is_possible() const { return arbora::is_derivable(*graph_, log_weights_.data(), goal_); }
   double entropy() const { return arbora::entropy(*graph_, sums_, goal_, of_nodes_.data()); }
 
   Output<double> vjp(Input<double> d_marginals) const {
@@ -150,7 +150,7 @@ class Derivations {
 
  private:
   Index n_weights() const { return static_cast<Index>(log_weights_.size()); }
-  void possible() const { require(log_partition() > arbora::kForbidden, "no derivation"); }
+  void possible() const { require(is_possible(), "no derivation"); }
 
   std::shared_ptr<const Hypergraph> graph_;
   std::vector<double> log_weights_;
@@ -187,7 +187,7 @@ void bind_hypergraph(nb::module_& module) {
       .def("node_marginals", &Derivations::node_marginals)
       .def("local", &Derivations::local)
       .def("entropy", &Derivations::entropy)
-      .def("largest", &Derivations::largest)
+      .def("is_possible", &Derivations::is_possible)
       .def("vjp", &Derivations::vjp, "d_marginals"_a)
       .def("argmax", &Derivations::argmax)
       .def("best_with", &Derivations::best_with)

@@ -68,7 +68,7 @@ class Renderer {
     offset_ += n;
   }
 
-  // The comments of the file but for those whose key is given anew, then the new ones.
+  // The comments of the file but for those whose key is forgotten or given anew, then the new ones.
   void append_comments(std::int64_t s) {
     std::string_view old = block_.comments(s);
     const std::string_view added = columns_.comments == nullptr ? "" : *columns_.comments;
@@ -108,19 +108,20 @@ class Renderer {
     return std::find(forgotten.begin(), forgotten.end(), key) != forgotten.end();
   }
 
-  // Whether a MISC column may hold a key that is forgotten.
-  bool may_forget(std::string_view misc) const {
-    return std::any_of(columns_.forgotten.begin(), columns_.forgotten.end(),
-                       [&](const std::string_view key) { return misc.find(key) != misc.npos; });
+  bool has_forgotten(std::string_view misc) const {
+    while (!columns_.forgotten.empty() && !misc.empty()) {
+      const std::string_view item = misc.substr(0, misc.find('|'));
+      if (is_forgotten(key_of(item))) return true;
+      misc.remove_prefix(std::min(item.size() + 1, misc.size()));
+    }
+    return false;
   }
 
   static bool has_key(std::string_view added, std::string_view line) {
-    const std::size_t equals = line.find('=');
+    const std::string_view key = comment_key(line);
     bool found = false;
-    if (equals == line.npos) return found;
-    for_lines(added, [&](std::string_view one) {
-      found |= one.substr(0, one.find('=')) == line.substr(0, equals);
-    });
+    for_lines(added,
+              [&](std::string_view one) { found |= !key.empty() && comment_key(one) == key; });
     return found;
   }
 
@@ -150,7 +151,7 @@ class Renderer {
     }
     if (block_.format() != Format::conllu) return;
     const std::string_view misc = block_.field(s, word, Column::misc);
-    if (!columns_.misc.empty() || (misc.size() > 1 && may_forget(misc))) append_misc(misc, at);
+    if (!columns_.misc.empty() || (misc.size() > 1 && has_forgotten(misc))) append_misc(misc, at);
   }
 
   // Copies what lies before a field; its new contents come next.

@@ -10,8 +10,7 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 double value_or_zero(const double* values, Index i) { return values == nullptr ? 0.0 : values[i]; }
 
-}  // namespace
-
+// For each number the sum of all others, without subtraction.
 void sums_of_others(const double* values, Index count, double* others) {
   double before = 0.0, after = 0.0;
   for (Index i = 0; i < count; ++i) {
@@ -23,6 +22,8 @@ void sums_of_others(const double* values, Index count, double* others) {
     after += values[i];
   }
 }
+
+}  // namespace
 
 HeadSteps steps_of(const StepTables& steps, Index head) {
   return {steps.side(head, 0, 0), static_cast<Index>(steps.parts().modifiers(head, 0).size()),

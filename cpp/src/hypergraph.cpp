@@ -59,6 +59,7 @@ void walk(const Hypergraph& graph, Index goal, const Choose& choose, std::vector
   while (!open.empty()) {
     const Index chosen = choose(open.back());
     open.pop_back();
+    if (edges.size() == kMostEdges) throw std::bad_alloc();
     edges.push_back(chosen);
     const Hyperedge& edge = graph.edge(chosen);
     if (edge.second != 0) open.push_back(edge.second);
@@ -212,16 +213,17 @@ void draw_derivation(const Hypergraph& graph, const InsideSums& sums, Index goal
   walk(graph, goal, draw, edges);
 }
 
-double largest_derivation(const Hypergraph& graph, Index goal) {
-  std::vector<double> sizes(at(goal + 1), 0.0);
+bool is_derivable(const Hypergraph& graph, const double* log_weights, Index goal) {
+  std::vector<char> derivable(at(goal + 1), 0);
+  derivable[0] = 1;
   for (Index node = 1; node <= goal; ++node) {
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const Hyperedge& edge = graph.edge(i);
-      sizes[at(node)] =
-          std::max(sizes[at(node)], 1.0 + sizes[at(edge.first)] + sizes[at(edge.second)]);
+      if (log_weights[edge.weight] == kForbidden || derivable[at(edge.first)] == 0) continue;
+      if (derivable[at(edge.second)] != 0) derivable[at(node)] = 1;
     }
   }
-  return sizes[at(goal)];
+  return derivable[at(goal)] != 0;
 }
 
 }  // namespace arbora

@@ -73,6 +73,7 @@ class Search {
       const auto [node, number] = open.back();
       open.pop_back();
       const Choice choice = chosen(node, number);
+      if (answer.edges.size() == kMostEdges) throw std::bad_alloc();
       answer.edges.push_back(choice.edge);
       const Hyperedge& edge = graph_.edge(choice.edge);
       if (edge.second != 0) open.push_back({edge.second, choice.second});

@@ -75,8 +75,9 @@ LoopyRun::Row LoopyRun::row(Index iteration) {
 
 void LoopyRun::forward(bool tape, double* residuals, Interruption& interruption) {
   tape_ = tape;
-  rows_.resize(at((tape ? settings_.iterations + 1 : 2) * row_size()));
-  for (Index i = 1; i <= settings_.iterations; ++i) graph_.rows.silence_gaps(row(i).in_rows);
+  const Index n_rows = tape ? settings_.iterations + 1 : 2;
+  rows_.resize(at(n_rows * row_size()));
+  for (Index i = 0; i < n_rows; ++i) graph_.rows.silence_gaps(row(i).in_rows);
   const Row start = row(0);
   std::fill(start.to_first, start.to_tree, 0.0);
   std::copy(graph_.arc_scores.begin(), graph_.arc_scores.end(), start.to_tree);
@@ -96,10 +97,11 @@ void LoopyRun::iterate(Index iteration, double* residual) {
   const bool mixed = share > 0.0 || residual != nullptr;
   double change = mixed ? mix(n_messages(), old.to_first, share, fresh.to_first) : 0.0;
   add_up(fresh, fresh.to_tree);
+  double of_rows = kForbidden;
   if (n_in_rows_ > 0) {
     const PairRows::Messages before = in_rows_before(iteration);
     graph_.rows.send(old.totals, before, fresh.in_rows, fresh.to_tree);
-    if (mixed) change = std::max(change, graph_.rows.largest_change(before, fresh.in_rows));
+    if (mixed) of_rows = graph_.rows.largest_change(before, fresh.in_rows);
   }
 
   const Row& heard = settings_.parallel ? old : fresh;
@@ -108,7 +110,7 @@ void LoopyRun::iterate(Index iteration, double* residual) {
   if (mixed) {
     const double of_tree = mix(n_arcs_, old.from_tree, share, fresh.from_tree);
     // Where only the tree speaks, nobody listens to its messages, and a change is none.
-    if (n_messages() + n_in_rows_ > 0) change = std::max(change, of_tree);
+    if (n_messages() > 0 || of_rows >= 0.0) change = std::max({change, of_rows, of_tree});
   }
   if (residual != nullptr) *residual = change;
   for (Index a = 0; a < n_arcs_; ++a) fresh.totals[a] = fresh.to_tree[a] + fresh.from_tree[a];

@@ -26,8 +26,8 @@ struct FirstLanes {
   }
 };
 
-// Numbers of the arcs of runs, and of those that rows have of their own.
-struct Odds {
+// Numbers of the arcs of runs, and of those that rows have of their own: odds, or gradients.
+struct Given {
   const double *runs, *own;
 };
 struct Totals {
@@ -63,7 +63,7 @@ ARBORA_INLINE Pack send_four(Lanes lanes, Pack own, const double* odds, const do
 }
 
 template <class Old>
-ARBORA_INLINE void send_row(const PairRow& row, Odds odds, const double* weights, Old old,
+ARBORA_INLINE void send_row(const PairRow& row, Given odds, const double* weights, Old old,
                             PairRows::Messages fresh, Totals products) {
   const Pack own = splat(odds.own[row.own]);
   const double* of_run = odds.runs + row.run;
@@ -82,7 +82,7 @@ ARBORA_INLINE void send_row(const PairRow& row, Odds odds, const double* weights
 }
 
 ARBORA_MULTIVERSION
-void send_rows(const PairRow* rows, Index n_rows, Odds odds, const double* weights,
+void send_rows(const PairRow* rows, Index n_rows, Given odds, const double* weights,
                PairRows::Messages old, PairRows::Messages fresh, Totals products) {
   if (old.to_run == nullptr) {
     for (Index i = 0; i < n_rows; ++i) send_row(rows[i], odds, weights, Silence{}, fresh, products);
@@ -102,7 +102,7 @@ ARBORA_INLINE States states(Pack b, Pack own, Pack w, Pack to_run, Pack to_own) 
 }
 
 ARBORA_MULTIVERSION
-double believe_rows(const PairRow* rows, Index n_rows, Odds odds, const double* weights,
+double believe_rows(const PairRow* rows, Index n_rows, Given odds, const double* weights,
                     PairRows::Messages last, double* both) {
   double sum = 0.0;
   for (const PairRow* row = rows; row != rows + n_rows; ++row) {
@@ -127,7 +127,7 @@ ARBORA_INLINE void add_to(Lanes lanes, double* numbers, Pack more) {
 
 // d P / d run = P P(run off), d P / d s = P (1 - P)
 ARBORA_MULTIVERSION
-void believe_rows_back(const PairRow* rows, Index n_rows, Odds odds, const double* weights,
+void believe_rows_back(const PairRow* rows, Index n_rows, Given odds, const double* weights,
                        PairRows::Messages last, const double* d_both, PairRows::Messages d_messages,
                        Totals d_odds, double* d_scores) {
   for (const PairRow* row = rows; row != rows + n_rows; ++row) {
@@ -161,8 +161,8 @@ ARBORA_INLINE Slopes slopes(Pack b, Pack w, Pack r) {
 }
 
 template <class Old>
-ARBORA_INLINE void send_row_back(const PairRow& row, Odds odds, const double* weights, Old old,
-                                 Odds d_sums, PairRows::Messages d_messages, Totals d_odds,
+ARBORA_INLINE void send_row_back(const PairRow& row, Given odds, const double* weights, Old old,
+                                 Given d_sums, PairRows::Messages d_messages, Totals d_odds,
                                  double* d_scores) {
   const Pack own = splat(odds.own[row.own]), d_sum = splat(d_sums.own[row.own]);
   Pack d_own = zero();
@@ -186,8 +186,8 @@ ARBORA_INLINE void send_row_back(const PairRow& row, Odds odds, const double* we
 }
 
 ARBORA_MULTIVERSION
-void send_rows_back(const PairRow* rows, Index n_rows, Odds odds, const double* weights,
-                    PairRows::Messages old, Odds d_sums, PairRows::Messages d_messages,
+void send_rows_back(const PairRow* rows, Index n_rows, Given odds, const double* weights,
+                    PairRows::Messages old, Given d_sums, PairRows::Messages d_messages,
                     Totals d_odds, double* d_scores) {
   for (const PairRow* row = rows; row != rows + n_rows; ++row) {
     if (old.to_run == nullptr) {
@@ -228,13 +228,32 @@ void add_logarithms(const double* positive, Index count, double* sums) {
   for (Index i = count / kPackWidth * kPackWidth; i < count; ++i) sums[i] += std::log(positive[i]);
 }
 
-// The largest of all old / fresh and fresh / old; without old numbers, they are 1.
+// The largest of old / fresh and fresh / old among all messages to arcs that can be on; 0 if there
+// is no pair of such arcs.
+template <class Old>
+ARBORA_INLINE Pack largest_ratio(const PairRow& row, Given odds, Old old,
+                                 PairRows::Messages fresh) {
+  Pack largest = zero();
+  if (odds.own[row.own] == 0.0) return largest;
+  for (Index i = 0; i < row.count; i += kPackWidth) {
+    const Index place = row.place + i;
+    const Pack a = old.to_run(place), b = load_pack(fresh.to_run + place);
+    const Pack c = old.to_own(place), d = load_pack(fresh.to_own + place);
+    const Pack ratio = larger(larger(a / b, b / a), larger(c / d, d / c));
+    const Pack possible = where_below(zero(), load_pack(odds.runs + row.run + i), ratio, zero());
+    largest = larger(FirstLanes{row.count - i}.choose(possible, zero()), largest);
+  }
+  return largest;
+}
+
 ARBORA_MULTIVERSION
-double largest_ratio(const double* old, const double* fresh, Index count) {
-  Pack largest = one();
-  for (Index i = 0; i < count; i += kPackWidth) {
-    const Pack x = old == nullptr ? one() : load_pack(old + i), y = load_pack(fresh + i);
-    largest = larger(larger(x / y, y / x), largest);
+double largest_ratio(const PairRow* rows, Index n_rows, Given odds, PairRows::Messages old,
+                     PairRows::Messages fresh) {
+  Pack largest = zero();
+  for (Index i = 0; i < n_rows; ++i) {
+    largest = larger(old.to_run == nullptr ? largest_ratio(rows[i], odds, Silence{}, fresh)
+                                           : largest_ratio(rows[i], odds, Said{old}, fresh),
+                     largest);
   }
   return std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
 }
@@ -245,7 +264,9 @@ void PairRows::clear() {
   siblings_.clear();
   grandparents_.clear();
   skipped_.clear();
+  n_pairs_.clear();
   size_ = n_siblings_ = of_root_ = 0;
+  largest_ = 0.0;
 }
 
 bool PairRows::set(const PartIndex& parts, const ArcOrder& order, const PartScores& scores,
@@ -334,16 +355,16 @@ void PairRows::to_seats(const double* by_arc, double* by_seat) const {
 template <class Visit>
 void PairRows::visit_rows(const Visit& visit) {
   visit(siblings_.data(), static_cast<Index>(siblings_.size()),
-        Odds{seated_odds_.data(), odds_.data()}, Totals{of_seats_.data(), of_arcs_.data()});
+        Given{seated_odds_.data(), odds_.data()}, Totals{of_seats_.data(), of_arcs_.data()});
   visit(grandparents_.data(), static_cast<Index>(grandparents_.size()),
-        Odds{odds_.data(), odds_.data()}, Totals{of_arcs_.data(), of_arcs_.data()});
+        Given{odds_.data(), odds_.data()}, Totals{of_arcs_.data(), of_arcs_.data()});
 }
 
 void PairRows::send(const double* log_odds, Messages old, Messages fresh, double* sums) {
   set_odds(log_odds);
   std::fill(of_arcs_.begin(), of_arcs_.end(), 1.0);
   std::fill(of_seats_.begin(), of_seats_.end(), 1.0);
-  visit_rows([&](const PairRow* rows, Index n_rows, Odds odds, Totals products) {
+  visit_rows([&](const PairRow* rows, Index n_rows, Given odds, Totals products) {
     send_rows(rows, n_rows, odds, weights_.data(), old, fresh, products);
   });
   if (!siblings_.empty()) {
@@ -352,16 +373,18 @@ void PairRows::send(const double* log_odds, Messages old, Messages fresh, double
   add_logarithms(of_arcs_.data(), n_arcs_, sums);
 }
 
-double PairRows::largest_change(Messages old, Messages fresh) const {
-  const Index count = whole_packs(size_ - kPackWidth);
-  return std::log(std::max(largest_ratio(old.to_run, fresh.to_run, count),
-                           largest_ratio(old.to_own, fresh.to_own, count)));
+double PairRows::largest_change(Messages old, Messages fresh) {
+  double largest = 0.0;
+  visit_rows([&](const PairRow* rows, Index n_rows, Given odds, Totals) {
+    largest = std::max(largest, largest_ratio(rows, n_rows, odds, old, fresh));
+  });
+  return std::log(largest);
 }
 
 double PairRows::beliefs(const double* log_odds, Messages last, double* both) {
   set_odds(log_odds);
   double sum = 0.0;
-  visit_rows([&](const PairRow* rows, Index n_rows, Odds odds, Totals) {
+  visit_rows([&](const PairRow* rows, Index n_rows, Given odds, Totals) {
     sum += believe_rows(rows, n_rows, odds, weights_.data(), last, both);
   });
   return sum;
@@ -371,7 +394,7 @@ void PairRows::beliefs_back(const double* log_odds, Messages last, const double*
                             const Gradients& gradients) {
   set_odds(log_odds);
   back(
-      [&](const PairRow* rows, Index n_rows, Odds odds, Totals d_odds) {
+      [&](const PairRow* rows, Index n_rows, Given odds, Totals d_odds) {
         believe_rows_back(rows, n_rows, odds, weights_.data(), last, d_both, gradients.messages,
                           d_odds, gradients.scores);
       },
@@ -384,9 +407,9 @@ void PairRows::send_back(const double* log_odds, Messages old, const double* d_s
   std::copy(d_sums, d_sums + n_arcs_, d_sums_.begin());
   if (!siblings_.empty()) to_seats(d_sums, d_seats_.data());
   back(
-      [&](const PairRow* rows, Index n_rows, Odds odds, Totals d_odds) {
+      [&](const PairRow* rows, Index n_rows, Given odds, Totals d_odds) {
         const bool of_siblings = rows == siblings_.data();
-        const Odds sums{of_siblings ? d_seats_.data() : d_sums_.data(), d_sums_.data()};
+        const Given sums{of_siblings ? d_seats_.data() : d_sums_.data(), d_sums_.data()};
         send_rows_back(rows, n_rows, odds, weights_.data(), old, sums, gradients.messages, d_odds,
                        gradients.scores);
       },

@@ -269,26 +269,44 @@ def test_bad_input():
 
 
 def doublings(count):
-    """Every node is built from the one before, twice; the first one has two edges."""
-    heads = [0, *range(count + 1)]
-    tails = [[-1, -1], [-1, -1], *([node, node] for node in range(count))]
-    return Hypergraph(heads, tails, [0, 1, *[-1] * count])
+    """Every node is built from the one before, twice (weight 0), or by an edge alone (weight 2).
+
+    The first node is built by an edge alone of weight 1.
+    """
+    heads = [0, *(node for node in range(1, count + 1) for _ in range(2))]
+    tails = [[-1, -1]]
+    for node in range(count):
+        tails += [[node, node], [-1, -1]]
+    return Hypergraph(heads, tails, [1, *[0, 2] * count])
 
 
 def test_derivations_that_use_a_node_again_and_again():
-    some = doublings(20).derivations([0.0, 0.0])
-    assert some.entropy() == pytest.approx(2**20 * np.log(2))
-    assert len(some.argmax().edges) == 2**21 - 1
-    many = doublings(60).derivations([0.0, 0.0])
-    assert many.entropy() == pytest.approx(2.0**60 * np.log(2))
+    always = [0.0, 0.0, -np.inf]
+    assert len(doublings(20).derivations(always).argmax().edges) == 2**21 - 1
+    many = doublings(60).derivations(always)
+    assert many.marginals[1] == 2.0**60
     for question in (many.argmax, lambda: many.kbest(2), many.sample):
-        with pytest.raises(TooLargeError, match=r"2\.31e\+18 edges"):
+        with pytest.raises(TooLargeError, match="more edges than there is room for"):
             question()
-    more = doublings(1100).derivations([-np.log(2), -np.log(2)])
+
+
+def test_derivations_that_could_be_large_and_are_not():
+    for score in (-50.0, -np.inf):
+        some = doublings(60).derivations([score, 0.0, 0.0])
+        assert len(some.argmax().edges) == len(some.kbest(1)[0].edges) == 1
+        assert len(some.sample(1, seed=0)[0].edges) == 1
+
+
+def test_answers_beyond_numbers():
+    more = doublings(1100).derivations([0.0, 0.0, -np.inf])
     assert more.log_partition == 0.0
-    for question in (more.entropy, lambda: more.marginals, lambda: more.vjp([1.0, 0.0])):
-        with pytest.raises(TooLargeError, match="1e308 times"):
+    for question in (lambda: more.marginals, lambda: more.vjp([1.0, 0.0, 0.0])):
+        with pytest.raises(TooLargeError, match="beyond numbers"):
             question()
-    for scores in ([1.0, 1.0], [-1.0, -1.0], [1.0, -np.inf]):
-        with pytest.raises(TooLargeError, match="1e308 times"):
-            doublings(1100).derivations(scores)
+    for leaf in (1.0, -1.0):
+        with pytest.raises(TooLargeError, match="beyond numbers"):
+            doublings(1100).derivations([0.0, leaf, -np.inf])
+    with pytest.raises(TooLargeError, match="beyond numbers"):
+        doublings(1000).derivations([0.0, 1e14, -np.inf])
+    with pytest.raises(NoTreeError):
+        doublings(1100).derivations([0.0, -np.inf, -np.inf])

@@ -78,6 +78,33 @@ def test_pairs_in_plain_numbers_say_what_they_say_in_logarithms(
             assert found.tables[kind] == pytest.approx(table, rel=1e-6, abs=1e-8)
 
 
+@pytest.mark.parametrize("damping", [0.0, 0.3])
+def test_answers_do_not_depend_on_what_was_asked_before(damping, trees, rng):
+    """With and without damping, pairs and automata, large and small, in turns on one thread."""
+    questions = []
+    for n, kinds, how in (
+        (20, ("siblings",), 0.3), (2, ("siblings", "grandparents"), 0.0), (9, EVERY, 0.0),
+        (12, ("grandparents",), 0.3), (3, ("consecutive_siblings",), 0.0), (15, EVERY, damping),
+    ):  # fmt: skip
+        arcs = random_scores(rng, n, 2.0, 0.3)
+        arcs[: n - 1, n] = -np.inf  # the last word has one head
+        arcs[n - 1, n] = 0.0
+        parts = PackedParts.over(arcs.ravel(), np.array([n]), kinds)
+        for table in parts.tables.values():
+            table[:] = rng.normal(size=len(table))
+        questions.append(PackedLoopy(parts, trees, "multi", 3, how))
+
+    def answers():
+        for loopy in questions:
+            sums = loopy.sums()
+            gradient = loopy.vjp(sums.marginals.arcs)
+            yield [sums.log_partition, loopy.residuals, sums.marginals.arcs, gradient.arcs]
+
+    first, again = list(answers()), list(answers())
+    for before, after in zip(first, again, strict=True):
+        assert all((a == b).all() for a, b in zip(before, after, strict=True))
+
+
 def parts_of_chain(n_words):
     """The cells of the arcs 0 -> 1 -> 2 -> ... of all sentences."""
     return np.concatenate([np.eye(n + 1, k=1, dtype=bool).ravel() for n in n_words])

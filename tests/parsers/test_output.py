@@ -133,3 +133,10 @@ def test_what_an_earlier_parse_said_of_its_trees_is_forgotten(path, tmp_path):
         assert "# arbora.log_prob" in text or "# arbora.rank" in text
         (tmp_path / "again.conllu").write_text(text, encoding="utf-8")
         assert written(parser, tmp_path / "again.conllu") == expected
+
+
+def test_misc_that_only_looks_like_an_earlier_parse_stays(path, tmp_path):
+    odd = "\tGloss=ArcProb||B=2|\n"
+    text = path.read_text(encoding="utf-8").replace("\t_\n", odd, 1)
+    (tmp_path / "odd.conllu").write_text(text, encoding="utf-8")
+    assert odd in written(trained(), tmp_path / "odd.conllu")

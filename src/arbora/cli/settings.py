@@ -50,7 +50,7 @@ OPTIONS = [
     Option(
         "passes", int, LEARNING,
         "At most so many passes over the data, in each phase of l2+risk. By default 15 (lbfgs, cg: "
-        "10; maxmargin, eg: 30; l2, risk, l2+risk: 5).",
+        "10; maxmargin, eg, mira of higher orders: 30; l2, risk, l2+risk: 5).",
     ),
     Option(
         "patience", int, LEARNING,
@@ -150,7 +150,10 @@ OPTIONS = [
         "default), or automata (the default of perceptron and loglinear with dual).",
         "NAME",
     ),
-    Option("max_iterations", int, TREES, "Of dual decomposition, per sentence. By default 5000."),
+    Option(
+        "max_iterations", int, TREES,
+        "Of dual decomposition, per sentence. By default 5000; at most 1500 while learning.",
+    ),
     Option(
         "solver", Literal["subgradient", "ad3", "branch"], TREES,
         "Of dual decomposition: subgradient, ad3, or branch (the default), which divides the trees "

@@ -6,6 +6,7 @@ is built from which, and every question that trees answer can be asked of the de
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from arbora._core import inference as kernels
 from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError, TooLargeError
 from arbora.inference.arguments import LARGEST_VALUE, as_array, as_count, as_real, as_seed
-from arbora.inference.packed import physical_memory, read_only
+from arbora.inference.packed import read_only
 from arbora.types import FloatArray
 
 __all__ = ["Derivation", "Derivations", "Hypergraph"]
@@ -119,10 +120,9 @@ class Derivations:
         self.scores = _scores(scores, graph.n_weights)
         padded = np.concatenate([[0.0], self.scores])
         self._kernel = graph._kernel.weighted(padded, graph.goal + 1)
-        if not np.isfinite(self.log_partition) and not np.isfinite(self._kernel.largest()):
-            raise _too_many_uses()
-        if self.log_partition == -np.inf:
+        if not self._kernel.is_possible():
             raise NoTreeError("there is no derivation: every one has a score of -inf, or none ends")
+        _counted(self.log_partition)
 
     def __repr__(self) -> str:
         return f"Derivations of {self.graph!r}"
@@ -175,8 +175,7 @@ class Derivations:
 
     def argmax(self) -> Derivation:
         """The best derivation; of equals, the one whose edges were given first."""
-        self._check_size(1)
-        edges, score = self._kernel.argmax()
+        edges, score = _unfolded(self._kernel.argmax)
         return self._derivation(edges, score)
 
     def best_with(self) -> FloatArray:
@@ -185,15 +184,15 @@ class Derivations:
 
     def kbest(self, k: int) -> list[Derivation]:
         """The k best derivations, distinct, best first (Huang & Chiang 2005); fewer if so."""
-        self._check_size(1)
-        edges, counts, scores = self._kernel.kbest(as_count(k, "k"))
+        count = as_count(k, "k")
+        edges, counts, scores = _unfolded(lambda: self._kernel.kbest(count))
         pieces = np.split(edges, np.cumsum(counts)[:-1])
         return [self._derivation(*pair) for pair in zip(pieces, scores.tolist(), strict=True)]
 
     def sample(self, k: int = 1, seed: int | None = None) -> list[Derivation]:
         """k independent exact draws; draw i depends on the seed and on i only."""
-        self._check_size(as_count(k, "k"))
-        edges, counts = self._kernel.sample(as_count(k, "k"), as_seed(seed))
+        count, key = as_count(k, "k"), as_seed(seed)
+        edges, counts = _unfolded(lambda: self._kernel.sample(count, key))
         drawn = (self.graph._order[piece] for piece in np.split(edges, np.cumsum(counts)[:-1]))
         return [Derivation(read_only(piece), self.score(piece)) for piece in drawn]
 
@@ -201,14 +200,6 @@ class Derivations:
         """The score of a derivation, given its edges."""
         used = self.graph.weights[_numbers(edges, "edges")]
         return float(self.scores[used[used >= 0]].sum())
-
-    def _check_size(self, k: int) -> None:
-        size = self._kernel.largest()
-        if 8.0 * k * size > physical_memory():
-            raise TooLargeError(
-                f"a derivation can have {size:.3g} edges, since nodes are used again and again: "
-                "that is more than the memory holds"
-            )
 
     def _derivation(self, edges: Numbers, score: float) -> Derivation:
         return Derivation(read_only(self.graph._order[edges]), score)
@@ -218,16 +209,25 @@ Answer = TypeVar("Answer", FloatArray, float)
 
 
 def _counted(answer: Answer) -> Answer:
-    """The same, if no node is used so often that numbers cannot say it."""
+    """The same, if numbers can say it."""
     if not np.isfinite(answer).all():
-        raise _too_many_uses()
+        raise TooLargeError(
+            "derivations use nodes so often, or with such scores, that answers are beyond numbers"
+        )
     return answer
 
 
-def _too_many_uses() -> TooLargeError:
-    return TooLargeError(
-        "a derivation uses a node more than 1e308 times: answers are beyond numbers"
-    )
+Edges = TypeVar("Edges")
+
+
+def _unfolded(answer: Callable[[], Edges]) -> Edges:
+    """The edges of derivations, if there is room for them."""
+    try:
+        return answer()
+    except MemoryError:
+        raise TooLargeError(
+            "a derivation uses nodes again and again, and has more edges than there is room for"
+        ) from None
 
 
 def _numbers(values: ArrayLike, what: str) -> Numbers:

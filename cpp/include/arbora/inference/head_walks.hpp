@@ -86,7 +86,4 @@ class HeadWalks {
   std::vector<double> taken_, skipped_, chosen_, unchosen_, log_walks_, d_taken_, d_chosen_;
 };
 
-// For each number the sum of all others, without subtraction.
-void sums_of_others(const double* values, Index count, double* others);
-
 }  // namespace arbora

@@ -97,8 +97,12 @@ void best_derivation(const Hypergraph& graph, const BestScores& best, Index goal
 void draw_derivation(const Hypergraph& graph, const InsideSums& sums, Index goal,
                      RandomStream& random, std::vector<Index>& edges);
 
-// The number of edges of the largest derivation; nodes that are used twice can make it infinite.
-double largest_derivation(const Hypergraph& graph, Index goal);
+// Whether there is a derivation without an edge of weight -inf; log Z may overflow all the same.
+bool is_derivable(const Hypergraph& graph, const double* log_weights, Index goal);
+
+// Derivations that use nodes again and again can be larger than any memory: beyond this number of
+// edges, std::bad_alloc.
+inline constexpr std::size_t kMostEdges = std::size_t{1} << 28;
 
 struct RankedDerivation {
   double score = 0.0;

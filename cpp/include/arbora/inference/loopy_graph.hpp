@@ -10,9 +10,9 @@
 // Cycles and other things that no tree has are the tree's to forbid: a factor that says so again
 // would be heard twice.
 //
-// An arc that a score of -inf forbids keeps its number, but is never on and hears nothing. Pairs
-// that no tree can have are left out: those that close a cycle and, in projective trees, those
-// whose grandparent lies between head and modifier.
+// An arc that a score of -inf forbids keeps its number, but is never on, and what it hears is of no
+// consequence. Pairs that no tree can have are left out: those that close a cycle and, in
+// projective trees, those whose grandparent lies between head and modifier.
 #pragma once
 
 #include <optional>

@@ -56,8 +56,9 @@ class PairRows {
   // What all pairs say, given the log-odds of all arcs and what the pairs said before. The
   // logarithms of all messages to an arc are added to its sum.
   void send(const double* log_odds, Messages old, Messages fresh, double* sums);
-  // The largest difference between the logarithms of messages.
-  double largest_change(Messages old, Messages fresh) const;
+  // After `send`, the largest difference between the logarithms of messages; -inf if there is no
+  // pair of arcs that both can be on.
+  double largest_change(Messages old, Messages fresh);
 
   // P(both on) of all pairs; returns the sum of the logarithms of their sums over four states.
   double beliefs(const double* log_odds, Messages last, double* both);
