@@ -69,6 +69,9 @@ def classes(experiments: Experiments, seeds: int) -> None:
     _print_difference(columns, "first", "sibling")
 
 
+RIVAL = {"sibling": "dual", "grandsibling": "automata"}  # the defaults
+
+
 def rivals(experiments: Experiments, seeds: int) -> None:
     """MIRA against what automata choose, and against trees: UAS on dev, since it chose between."""
     print("\n## Rivals\n")
@@ -80,11 +83,13 @@ def rivals(experiments: Experiments, seeds: int) -> None:
         cells = []
         for model in models:
             for seed in range(seeds):
-                walks = _run(experiments, treebank, model, seed, training_inference="automata")
-                found = _run(experiments, treebank, model, seed)
-                gains[model].append(found.dev_uas - walks.dev_uas)
+                runs = []
+                for rival in ("automata", "dual"):
+                    other = {} if rival == RIVAL[model] else {"training_inference": rival}
+                    runs.append(_run(experiments, treebank, model, seed, **other).dev_uas)
+                gains[model].append(runs[1] - runs[0])
                 if seed == 0:
-                    cells += [f"{walks.dev_uas:.2f}", f"{found.dev_uas:.2f}"]
+                    cells += [f"{uas:.2f}" for uas in runs]
         print(f"| {treebank} | " + " | ".join(cells) + " |")
     for model, values in gains.items():
         print(f"- {model}: {np.mean(values):+.2f} on dev")

@@ -133,7 +133,7 @@ HIGHER = {"order": "grandsibling"}
 @pytest.mark.parametrize(
     ("options", "resolved"),
     [
-        ({}, ("mira", "dual", "dual", None)),
+        ({}, ("mira", "dual", "automata", None)),
         ({"learner": "perceptron"}, ("perceptron", "dual", "automata", None)),
         ({"learner": "loglinear"}, ("loglinear", "dual", "automata", None)),
         ({"inference": "bp"}, ("loglinear", "bp", "bp", "pairs")),
@@ -156,6 +156,18 @@ def test_what_is_learnt_with_what(options, resolved):
     assert found == resolved
     assert settings.resolved() == settings
     assert settings.bp_iterations == (4 if "bp" in found else None)
+
+
+def test_siblings_have_trees_for_rivals():
+    for options, training, passes in (
+        ({}, "dual", 30), ({"trees": "projective"}, "dual", 30),
+        ({"training_inference": "automata"}, "automata", 15),
+        ({"learner": "perceptron"}, "automata", 15),
+        ({"learner": "perceptron", "training_inference": "dual"}, "dual", 30),
+        ({"inference": "exact", "trees": "projective", "learner": "mira"}, "exact", 15),
+    ):  # fmt: skip
+        settings = ParserSettings(order="sibling", **options).resolved()
+        assert (settings.training_inference, settings.passes) == (training, passes)
 
 
 def test_gold_trees_of_learners_of_beliefs_stay_as_they_are():

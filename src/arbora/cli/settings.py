@@ -50,7 +50,7 @@ OPTIONS = [
     Option(
         "passes", int, LEARNING,
         "At most so many passes over the data, in each phase of l2+risk. By default 15 (lbfgs, cg: "
-        "10; maxmargin, eg, mira of higher orders: 30; l2, risk, l2+risk: 5).",
+        "10; maxmargin, eg, rivals by dual: 30; l2, risk, l2+risk: 5).",
     ),
     Option(
         "patience", int, LEARNING,
@@ -147,7 +147,7 @@ OPTIONS = [
     Option(
         "training_inference", Literal["automata", "dual", "exact", "bp"], LEARNING,
         "Where higher orders look for rivals, or what they sum over: the same as inference (the "
-        "default), or automata (the default of perceptron and loglinear with dual).",
+        "default), or automata (the default with dual, but for siblings by mira).",
         "NAME",
     ),
     Option(

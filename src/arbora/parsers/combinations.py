@@ -23,8 +23,10 @@ def default_inference(settings: ParserSettings) -> tuple[Inference, TrainingInfe
         inference = settings.inference or known
         return inference, settings.training_inference or inference
     inference = settings.inference or "dual"
-    # The perceptron is that of Koo et al. (2010); likelihoods sum over walks.
-    walks = inference == "dual" and settings.learner != "mira"
+    # Trees are better rivals of siblings; with grandparents they cost much more and add less. The
+    # perceptron is that of Koo et al. (2010), and likelihoods sum over walks.
+    by_trees = settings.learner == "mira" and settings.order == "sibling"
+    walks = inference == "dual" and not by_trees
     return inference, settings.training_inference or ("automata" if walks else inference)
 
 

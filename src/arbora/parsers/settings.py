@@ -178,7 +178,7 @@ def _learning_defaults(settings: ParserSettings) -> dict[str, Any]:
     if settings.learner in ("perceptron", "mira"):
         if settings.order == "first":
             return {"passes": 15, "batch_size": 16}
-        return {"passes": 30 if settings.learner == "mira" else 15, "batch_size": 4}
+        return {"passes": 30 if default_inference(settings)[1] == "dual" else 15, "batch_size": 4}
     by_optimizer: dict[str, dict[str, Any]] = {
         "adagrad": {"passes": 15, "batch_size": 16, "l2": 10.0},
         "sgd": {"passes": 15, "batch_size": 16, "rate": 0.02, "l2": 1.0},
