@@ -146,8 +146,8 @@ OPTIONS = [
     ),
     Option(
         "training_inference", Literal["automata", "dual", "exact", "bp"], LEARNING,
-        "Where higher orders look for rivals, or what they sum over: the same as inference (the "
-        "default), or automata (the default with dual, but for siblings by mira).",
+        "Where higher orders look for rivals, or what they sum over: automata (the default with "
+        "dual, but for siblings by mira), dual, exact or bp; by default the same as inference.",
         "NAME",
     ),
     Option(
