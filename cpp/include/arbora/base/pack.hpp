@@ -154,12 +154,14 @@ ARBORA_INLINE Pack exp_nonpositive(Pack x) {
   return where_below(x, underflow, splat(0.0), exp_bounded(inside));
 }
 
+// The bits of sqrt(1/2), of 1 and of 2^52, and those of a fraction.
+inline constexpr std::uint64_t kRootOfHalf = 0x3fe6a09e667f3bcdU, kOne = 0x3ff0000000000000U,
+                               kTwoTo52 = 0x4330000000000000U, kFraction = 0x000fffffffffffffU;
+
 // log(x) for positive x, neither subnormal nor infinite, within 2 ulp.
 // x = 2^k f with f between sqrt(1/2) and sqrt(2), log f = 2 artanh z with z = (f - 1) / (f + 1), at
 // most 0.172: the eleven terms of its series that are taken are off by 1e-18.
 ARBORA_INLINE Pack log_positive(Pack x) {
-  constexpr std::uint64_t kRootOfHalf = 0x3fe6a09e667f3bcdU, kOne = 0x3ff0000000000000U;
-  constexpr std::uint64_t kTwoTo52 = 0x4330000000000000U, kFraction = 0x000fffffffffffffU;
   const Pack k =
       with_bits(x, [](auto bits) { return ((bits + (kOne - kRootOfHalf)) >> 52) | kTwoTo52; }) -
       splat(4503599627370496.0 + 1023.0);
