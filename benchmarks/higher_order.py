@@ -3,7 +3,7 @@
     python benchmarks/higher_order.py --treebanks DIR            # everything
     python benchmarks/higher_order.py --treebanks DIR danish     # one part
 
-Parts: danish, orders, classes, rivals, goals. Results are kept (`--memory`) and used again.
+Parts: danish, orders, rivals, goals. Results are kept (`--memory`) and used again.
 """
 
 from __future__ import annotations
@@ -51,7 +51,19 @@ def danish(experiments: Experiments, seeds: int) -> None:
 def orders(experiments: Experiments, seeds: int) -> None:
     """First order, siblings and grandsiblings on eight treebanks: which order should be default?"""
     print("\n## Orders\n")
-    columns = _compare(experiments, seeds, list(MODELS))
+    print("| treebank | " + " | ".join(f"{model} UAS / LAS" for model in MODELS) + " |")
+    print("| --- |" + " --- |" * len(MODELS))
+    columns: dict[str, list[Result]] = {model: [] for model in MODELS}
+    for treebank in EIGHT:
+        cells = []
+        for model, column in columns.items():
+            runs = [_run(experiments, treebank, model, seed) for seed in range(seeds)]
+            uas, las = np.mean([run.uas for run in runs]), np.mean([run.las for run in runs])
+            cells.append(f"{uas:.2f} / {las:.2f}")
+            column += runs
+        print(f"| {treebank} | " + " | ".join(cells) + " |")
+    means = [f"**{_mean_uas(runs):.2f}**" for runs in columns.values()]
+    print("| **mean UAS** | " + " | ".join(means) + " |")
     for name, scale in (("certified", 100.0), ("seconds_per_sentence", 1000.0)):
         cells = [f"{scale * np.mean([run.card[name] for run in columns[m]]):.2f}" for m in MODELS]
         title = "% certified" if name == "certified" else "ms a sentence"
@@ -59,14 +71,6 @@ def orders(experiments: Experiments, seeds: int) -> None:
     print()
     for a, b in (("first", "sibling"), ("first, MIRA", "sibling"), ("sibling", "grandsibling")):
         _print_difference(columns, a, b)
-
-
-def classes(experiments: Experiments, seeds: int) -> None:
-    """First order and siblings where dev chooses the class of decoded trees (Koo et al. 2007)."""
-    print("\n## Orders, decoded as dev prefers\n")
-    columns = _compare(experiments, seeds, ["first", "sibling"], decode_trees="auto")
-    print()
-    _print_difference(columns, "first", "sibling")
 
 
 RIVAL = {"sibling": "dual", "grandsibling": "automata"}  # the defaults
@@ -93,27 +97,6 @@ def rivals(experiments: Experiments, seeds: int) -> None:
         print(f"| {treebank} | " + " | ".join(cells) + " |")
     for model, values in gains.items():
         print(f"- {model}: {np.mean(values):+.2f} on dev")
-
-
-def _compare(
-    experiments: Experiments, seeds: int, models: list[str], **options: str
-) -> dict[str, list[Result]]:
-    """Prints a table of models on eight treebanks; (p) says that projective trees are decoded."""
-    print("| treebank | " + " | ".join(f"{model} UAS / LAS" for model in models) + " |")
-    print("| --- |" + " --- |" * len(models))
-    columns: dict[str, list[Result]] = {model: [] for model in models}
-    for treebank in EIGHT:
-        cells = []
-        for model, column in columns.items():
-            runs = [_run(experiments, treebank, model, seed, **options) for seed in range(seeds)]
-            uas, las = np.mean([run.uas for run in runs]), np.mean([run.las for run in runs])
-            projective = all(run.card["decode_trees"] == "projective" for run in runs)
-            cells.append(f"{uas:.2f} / {las:.2f}" + (" (p)" if projective else ""))
-            column += runs
-        print(f"| {treebank} | " + " | ".join(cells) + " |")
-    means = [f"**{_mean_uas(runs):.2f}**" for runs in columns.values()]
-    print("| **mean UAS** | " + " | ".join(means) + " |")
-    return columns
 
 
 def _mean_uas(runs: list[Result]) -> float:
@@ -163,4 +146,4 @@ def _figures(runs: list[Result]) -> list[str]:
 
 
 if __name__ == "__main__":
-    run_parts(__doc__ or "", danish, orders, classes, rivals, goals)
+    run_parts(__doc__ or "", danish, orders, rivals, goals)

@@ -22,7 +22,8 @@ void drain_all(Gradient& gradient, int threads, const AskFor& ask_for, const Vis
 auto ask_for(Weights weights) {
   return [weights](std::uint32_t slot) {
     ARBORA_PREFETCH(weights.values + slot);
-    ARBORA_PREFETCH(weights.states + slot);
+    ARBORA_PREFETCH(&weights.states[slot].sum);
+    ARBORA_PREFETCH(&weights.states[slot].seen);  // which may lie in the next line of memory
   };
 }
 
@@ -42,6 +43,18 @@ void catch_up(double value, WeightState& state, double clock) {
   state.seen = clock;
 }
 
+// (h / (h + shrinks))^steps, by squaring where that is quicker than exp and log.
+double what_is_left(double h, double shrinks, double steps) {
+  constexpr double kMany = 4096.0;
+  if (steps >= kMany) return std::exp(-steps * std::log1p(shrinks / h));
+  double result = 1.0, square = h / (h + shrinks);
+  for (auto left = static_cast<unsigned>(steps);; square *= square) {
+    if ((left & 1U) != 0) result *= square;
+    left >>= 1U;
+    if (left == 0) return result;
+  }
+}
+
 // The steps that passed without a gradient: each multiplied the weight by H / (H + rate decay).
 void catch_up(double& value, WeightState& state, const AdaGradStep& step, double until) {
   if (value == 0.0) return;  // nothing to add or to shrink
@@ -55,7 +68,7 @@ void catch_up(double& value, WeightState& state, const AdaGradStep& step, double
     return;
   }
   // value (r + r^2 + ... + r^skipped), with r / (1 - r) = h / shrinks
-  const double left = std::exp(-skipped * std::log1p(shrinks / h));
+  const double left = what_is_left(h, shrinks, skipped);
   state.sum += value * (h / shrinks) * (1.0 - left);
   value *= left;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "arbora/base/huge_pages.hpp"
 #include "arbora/base/multiversion.hpp"
 #include "arbora/base/types.hpp"
 
@@ -88,7 +89,7 @@ class Gradient {
     }
   }
 
-  std::vector<double> sums_;
+  std::vector<double, HugePages<double>> sums_;
   std::vector<SlicedEntries> entries_;
   std::array<std::vector<std::uint32_t>, kSlices> touched_;
   std::size_t used_ = 0;
