@@ -158,7 +158,7 @@ ARBORA_INLINE Pack exp_nonpositive(Pack x) {
 inline constexpr std::uint64_t kRootOfHalf = 0x3fe6a09e667f3bcdU, kOne = 0x3ff0000000000000U,
                                kTwoTo52 = 0x4330000000000000U, kFraction = 0x000fffffffffffffU;
 
-// log(x) for positive x, neither subnormal nor infinite, within 2 ulp.
+// log(x) for positive x, neither subnormal nor infinite, within 4 ulp.
 // x = 2^k f with f between sqrt(1/2) and sqrt(2), log f = 2 artanh z with z = (f - 1) / (f + 1), at
 // most 0.172: the eleven terms of its series that are taken are off by 1e-18.
 ARBORA_INLINE Pack log_positive(Pack x) {
