@@ -123,7 +123,8 @@ def dual_rival(trees: TreeClass, root: Root, max_iterations: int, solver: Solver
 
     A tree that is only the best so far would not do. Often it scores less than gold, so nothing is
     learnt from it, and what is learnt are scores under which trees are ever harder to find. Walks
-    and choices score at least as much as the best tree, and go against just such scores.
+    and choices score at least as much as any tree whose arcs count twice, and go against just such
+    scores.
     """
     limit = min(max_iterations, _ITERATIONS)
 
