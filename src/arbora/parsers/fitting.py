@@ -14,7 +14,7 @@ from arbora.data import Block
 from arbora.errors import ArgumentError, DataError
 from arbora.features import FeatureSettings, WordClusters, learn_arc_filter, no_arc_filter
 from arbora.parsers.calibrate import fit_temperature
-from arbora.parsers.checkpoint import Checkpoint, Saved, fingerprint
+from arbora.parsers.checkpoint import LEARNT, Checkpoint, Saved, fingerprint
 from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.dev import DevSet
 from arbora.parsers.model import Model, make_arc_scorer
@@ -42,7 +42,7 @@ from arbora.training.preparation import (
     single_rooted,
 )
 from arbora.training.rate_search import best_rate
-from arbora.training.trainer import ArcProblem, Trainer
+from arbora.training.trainer import ArcProblem, State, Trainer
 from arbora.training.treebank import Treebank
 from arbora.types import Root, TreeClass
 
@@ -106,18 +106,24 @@ def _learn(
     With `passes`, so many of each phase.
     """
     model, treebank = _fit_to_class(fit, model, treebank)
+    saved = checkpoint.read() if fit.resume and checkpoint is not None else None
     problem: ArcProblem | PartProblem
     if model.settings.order == "first":
         problem = _arc_problem(fit, model, treebank)
     else:
-        model, treebank = with_pruner(model, treebank, fit.start, fit.threads, fit.observer)
+        model, treebank = with_pruner(
+            model, treebank, fit.start, fit.threads, fit.observer, checkpoint, saved
+        )
         kept = kept_arcs(model, treebank, fit.threads)
         problem = PartProblem(model.part_scorer(fit.threads), treebank, kept)
-    saved = checkpoint.read() if fit.resume and checkpoint is not None else None
+    phases = model.settings.phases()
+    if saved is not None and not saved.history.passes:  # the pruner was still being learnt
+        saved = None
+    if saved is not None:
+        saved.check(_sizes(fit, model, problem), len(phases))
     history = History() if saved is None else saved.history
     best: Parameters = {} if saved is None else saved.best
     trainers: dict[str, Trainer] = {}
-    phases = model.settings.phases()
     passes = [settings.passes or 1 for settings in phases] if passes is None else passes
     if fit.observer is not None:
         fit.observer.begin(len(treebank), sum(passes))
@@ -133,11 +139,12 @@ def _learn(
         if number == 0:
             trainers |= _label_trainers(fit, model, treebank)
         if saved is not None:
-            saved.restore(trainers)
+            for name, trainer in trainers.items():
+                saved.restore(name, trainer)
         limits = LoopSettings(planned, _patience(settings), settings.seed)
         best, history = run_loop(
             trainers, len(treebank), _evaluation(fit, model, dev_set), limits, history=history,
-            best=best, observer=fit.observer, after_pass=_saving(checkpoint, trainers),
+            best=best, observer=fit.observer, after_pass=_saving(checkpoint, trainers, model),
         )  # fmt: skip
     return _with_weights(model, best), history
 
@@ -151,12 +158,20 @@ def _evaluation(fit: Fit, model: Model, dev_set: DevSet | None) -> Evaluate:
     return evaluate
 
 
-def _saving(checkpoint: Checkpoint | None, trainers: dict[str, Trainer]) -> AfterPass:
+def _saving(checkpoint: Checkpoint | None, trainers: dict[str, Trainer], model: Model) -> AfterPass:
+    pruner: State = {} if model.pruner is None else {LEARNT: model.pruner.weights}
+
     def after_pass(done: History, best: Parameters) -> None:
         if checkpoint is not None:
-            checkpoint.write(trainers, done, best)
+            checkpoint.write(trainers, done, best, pruner)
 
     return after_pass
+
+
+def _sizes(fit: Fit, model: Model, problem: ArcProblem | PartProblem) -> dict[str, int]:
+    """How many weights each trainer has."""
+    labels = {"labels": model.label_scorer(fit.threads).size} if model.staged else {}
+    return {"arcs": problem.scorer.size} | labels
 
 
 def _patience(settings: ParserSettings) -> int:

@@ -5,61 +5,68 @@ Loading checks the whole file before it believes any of it, and runs nothing.
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import json
 import math
 import os
-import zlib
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from arbora.data import open_output
-from arbora.errors import ArboraError, ModelError, unreadable
+from arbora.errors import ArboraError, FileError, ModelError
 from arbora.features import FILTER_SIZE, FeatureSettings, WordClusters
+from arbora.inference.packed import physical_memory
+from arbora.parsers.card import check_card
 from arbora.parsers.model import Model
 from arbora.parsers.settings import ParserSettings
+from arbora.parsers.tensor_file import (
+    MAX_HEADER_BYTES,
+    Tensors,
+    checksum_of,
+    layout_of,
+    parse_json,
+    parse_tensors,
+    read_contents,
+)
 from arbora.types import Root, TreeClass
 
 __all__ = ["FORMAT_VERSION", "from_bytes", "read_model", "to_bytes", "write_model"]
 
 FORMAT_VERSION = 1
-_GZIP = b"\x1f\x8b"  # what a packed file begins with
 _KEY = "arbora"  # of the metadata
-_CHECKSUM = "checksum"  # of the tensors
+_CHECKSUM = "checksum"  # of the tensors, and of the metadata's text
+_LAYOUT = "layout"  # the checksum of names, types and shapes, which the first files do not have
 _PRUNER = "pruner."  # before the names of a pruner's tensors
-Tensors = dict[str, NDArray[Any]]
+_LARGEST_WEIGHT = 1e9  # sums of thousands of them are still scores that inference accepts
+_KINDS = {"index": "u4", "value": "f4", "weights": "f4", "label_weights": "f4",
+          "arc_filter": "u2", "word_clusters": "u1", _LAYOUT: "u1", _CHECKSUM: "u1"}  # fmt: skip
 
 
 def write_model(model: Model, path: str | os.PathLike[str]) -> None:
-    """Writes the file aside and renames it when it is whole."""
-    with open_output(path) as write:
+    """Writes the file aside and renames it when it is whole; at the end the disk has it."""
+    with open_output(path, durable=True) as write:
         write(to_bytes(model))
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
     name = os.fspath(path)
     try:
-        data = Path(path).read_bytes()
-    except OSError as problem:
-        raise ModelError(str(unreadable(name, problem))) from None
-    try:
-        return from_bytes(gzip.decompress(data) if data[:2] == _GZIP else data)
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise ModelError(f"{name}: the file is cut short or damaged; get it again.") from None
+        return from_bytes(read_contents(path))
+    except FileError as problem:
+        raise ModelError(str(problem)) from None
     except ModelError as problem:
         raise ModelError(f"{name}: {problem}") from None
 
 
 def to_bytes(model: Model) -> bytes:
-    """The file's contents; the same model gives the same bytes."""
+    """The file's contents; the same model gives the same bytes.
+
+    A model that could not be read again is refused.
+    """
+    _check(model)
     tensors: Tensors = {}
     description = {"version": FORMAT_VERSION} | _describe(model, tensors)
     if model.word_clusters is not None:
@@ -68,6 +75,12 @@ def to_bytes(model: Model) -> bytes:
         ]
         tensors["word_clusters"] = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     text = json.dumps(description, ensure_ascii=False, sort_keys=True)
+    if len(text.encode()) > MAX_HEADER_BYTES // 2:
+        raise ModelError(
+            f"the model's description has {len(text) / 1e6:,.1f} MB, which is too large: has it "
+            "labels or a licence of a strange size?"
+        )
+    tensors[_LAYOUT] = layout_of(tensors)
     tensors[_CHECKSUM] = checksum_of(text, tensors)
     # One entry only: safetensors writes several in any order.
     return save_tensors(tensors, {_KEY: text})
@@ -95,15 +108,13 @@ def _describe(model: Model, tensors: Tensors, prefix: str = "") -> dict[str, Any
 
 def from_bytes(data: bytes) -> Model:
     """The model in a file's contents, or a `ModelError` that says what is wrong with them."""
-    metadata, tensors = _parse(data)
+    metadata, tensors = parse_tensors(data)
     text = metadata.get(_KEY)
-    if text is None:
+    if not isinstance(text, str):
         raise ModelError("this is a safetensors file, but not a model of Arbora.")
-    checksum = tensors.pop(_CHECKSUM, np.zeros(0, dtype=np.uint8))
-    if checksum.tobytes() != checksum_of(text, tensors).tobytes():
-        raise ModelError("the checksum is wrong: the file was altered or damaged; get it again.")
+    _check_sums(text, tensors)
     try:
-        description = json.loads(text)
+        description = parse_json(text)
         version = description["version"]
         if version > FORMAT_VERSION:
             raise ModelError(
@@ -115,8 +126,29 @@ def from_bytes(data: bytes) -> Model:
         raise
     except ArboraError as problem:
         raise ModelError(f"the model's settings are not known here: {problem}") from None
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as problem:
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError) as problem:
         raise ModelError(f"the model's description is incomplete ({problem}).") from None
+    except MemoryError:
+        raise ModelError("the model is too large for the memory of this machine.") from None
+
+
+def _check_sums(text: str, tensors: Tensors) -> None:
+    """Takes both checksums out of the tensors, and lets nothing pass that they do not cover.
+
+    The checksum of the layout came later; what it covers is also fixed by `_KINDS`, for files that
+    are older.
+    """
+    checksum = tensors.pop(_CHECKSUM, np.zeros(0, dtype=np.uint8))
+    right = checksum.tobytes() == checksum_of(text, tensors).tobytes()
+    if _LAYOUT in tensors:
+        layout = tensors.pop(_LAYOUT)
+        right &= layout.tobytes() == layout_of(tensors).tobytes()
+    if not right:
+        raise ModelError("the checksum is wrong: the file was altered or damaged; get it again.")
+    for name, values in tensors.items():
+        kind = _KINDS.get(name.rpartition(".")[2])
+        if kind is None or values.dtype != np.dtype(kind) or values.ndim != 1:
+            raise ModelError(f"the model's {name} are {values.ndim}-dimensional {values.dtype}.")
 
 
 def _build(description: dict[str, Any], tensors: Tensors) -> Model:
@@ -126,80 +158,103 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
             line.split("\t") for line in tensors["word_clusters"].tobytes().decode().split("\n")
         ]
         clusters = WordClusters((form, cluster, float(share)) for cluster, form, share in rows)
+        _check_shares(clusters)
     return _build_model(description, tensors, clusters)
 
 
 def _build_model(
     description: dict[str, Any], tensors: Tensors, clusters: WordClusters | None, prefix: str = ""
 ) -> Model:
-    sizes = description["sizes"]
     pruner = None
     if "pruner" in description:
+        if prefix:
+            raise ModelError("the model's pruner has a pruner itself.")
         pruner = _build_model(description["pruner"], tensors, clusters, _PRUNER)
+    nothing = np.zeros(0, dtype=np.float32)
     model = Model(
         settings=ParserSettings(**description["settings"]),
         features=FeatureSettings(**description["features"]),
         labels=tuple(description["labels"]),
         root=description["root"],
         decode_trees=description["decode_trees"],
-        weights=_get_weights(tensors, f"{prefix}weights", sizes["weights"]),
-        label_weights=_get_weights(tensors, f"{prefix}label_weights", sizes["label_weights"]),
+        weights=nothing,
+        label_weights=nothing,
         arc_filter=tensors[f"{prefix}arc_filter"],
         word_clusters=clusters,
         temperature=description["temperature"],
         card=description["card"],
         pruner=pruner,
     )
-    _check(model)
-    return model
+    _check_description(model)
+    # What the settings ask for, and not what the file says, is how much memory is taken.
+    arcs, labels = _sizes(model)
+    if description["sizes"] != {"weights": arcs, "label_weights": labels}:
+        raise ModelError("the number of weights does not fit the settings.")
+    if 4 * (arcs + labels) > physical_memory():
+        raise ModelError(
+            f"the model's weights take {4e-9 * (arcs + labels):,.1f} GB, and this machine has "
+            f"{physical_memory() * 1e-9:,.1f} GB of memory."
+        )
+    return replace(
+        model,
+        weights=_get_weights(tensors, f"{prefix}weights", arcs, model.temperature),
+        label_weights=_get_weights(tensors, f"{prefix}label_weights", labels, 1.0),
+    )
+
+
+def _check_shares(clusters: WordClusters) -> None:
+    for form, _, share in clusters.rows:
+        if not 0.0 <= share <= 1.0:
+            raise ModelError(f"the model's word clusters have {share} as the share of {form!r}.")
 
 
 def _check(model: Model) -> None:
     """What no damage can bring about, but a careless program that writes models can."""
+    if model.word_clusters is not None:
+        _check_shares(model.word_clusters)
+    if model.pruner is not None:
+        _check(model.pruner)
+    _check_description(model)
+    _check_weights("weights", model.weights, model.temperature)
+    _check_weights("label_weights", model.label_weights, 1.0)
+    if (len(model.weights), len(model.label_weights)) != _sizes(model):
+        raise ModelError("the number of weights does not fit the settings.")
+
+
+def _check_description(model: Model) -> None:
+    """Everything but the weights."""
     for name, choices in (("root", get_args(Root)), ("decode_trees", get_args(TreeClass))):
         if getattr(model, name) not in choices:
             raise ModelError(f"the model's {name} is {getattr(model, name)!r}.")
     if not isinstance(model.temperature, float) or not 0.0 < model.temperature < math.inf:
         raise ModelError(f"the model's temperature is {model.temperature!r}.")
-    for name, kind in (("weights", "f4"), ("label_weights", "f4"), ("arc_filter", "u2")):
-        numbers = getattr(model, name)
-        if numbers.dtype != np.dtype(kind) or numbers.ndim != 1:
-            raise ModelError(f"the model's {name} are {numbers.ndim}-dimensional {numbers.dtype}.")
-        if not np.isfinite(numbers).all():
-            raise ModelError(f"the model's {name} are not all finite numbers.")
     if not all(isinstance(name, str) for name in model.labels):
         raise ModelError("the model's labels are not all texts.")
-    if not isinstance(model.card, dict):
-        raise ModelError("the model's card is not a table.")
     if len(model.arc_filter) not in (0, FILTER_SIZE):
         raise ModelError("the model's arc filter has the wrong size.")
-    label_weights = model.label_scorer(1).size if model.staged else 0
     if (model.pruner is None) != (model.settings.order == "first"):
         raise ModelError(
             "the model has a pruner where its order needs none, or none where it does."
         )
-    if (len(model.weights), len(model.label_weights)) != (model.n_weights, label_weights):
-        raise ModelError("the number of weights does not fit the settings.")
+    check_card(model.card)
 
 
-def _parse(data: bytes) -> tuple[dict[str, str], Tensors]:
-    """Metadata and tensors; safetensors itself checks that sizes fit."""
-    if len(data) <= 8:
-        raise ModelError("the file is empty or cut short; it is not a model.")
-    length = int.from_bytes(data[:8], "little")
-    looks_right = data[8:9] == b"{" and length < 1 << 30
-    if looks_right and len(data) < 8 + length:
-        raise ModelError("the file is cut short; get it again.")
-    try:
-        header = json.loads(data[8 : 8 + length]) if looks_right else None
-        if not isinstance(header, dict):
-            raise ModelError("this is not a model of Arbora.")
-        return header.get("__metadata__") or {}, load_tensors(data)
-    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as problem:
-        if isinstance(problem, ModelError):
-            raise
-        kind = "cut short" if "ncomplete" in str(problem) else "damaged"
-        raise ModelError(f"the file is {kind}; get it again.") from None
+def _sizes(model: Model) -> tuple[int, int]:
+    """How many weights of trees and of labels the settings ask for."""
+    return model.n_weights, model.label_scorer(1).size if model.staged else 0
+
+
+def _check_weights(name: str, values: NDArray[np.float32], temperature: float) -> None:
+    if values.dtype != np.float32 or values.ndim != 1:
+        raise ModelError(f"the model's {name} are {values.ndim}-dimensional {values.dtype}.")
+    largest = float(np.abs(values).max(initial=0.0))
+    if not math.isfinite(largest):
+        raise ModelError(f"the model's {name} are not all finite numbers.")
+    if largest > _LARGEST_WEIGHT * min(1.0, temperature):
+        raise ModelError(
+            f"the model's {name} go up to {largest:.3g} at temperature {temperature:.3g}, and "
+            f"scores of weights beyond {_LARGEST_WEIGHT:.0e} are not exact: has training diverged?"
+        )
 
 
 def _put_weights(tensors: Tensors, name: str, weights: NDArray[np.float32]) -> None:
@@ -212,18 +267,13 @@ def _put_weights(tensors: Tensors, name: str, weights: NDArray[np.float32]) -> N
         tensors[name] = weights
 
 
-def _get_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32]:
+def _get_weights(tensors: Tensors, name: str, size: int, temperature: float) -> NDArray[np.float32]:
+    values: NDArray[np.float32] = tensors[name if name in tensors else f"{name}.value"]
+    _check_weights(name.removeprefix(_PRUNER), values, temperature)
     if name in tensors:
-        return tensors[name]
+        if len(values) != size:
+            raise ModelError("the number of weights does not fit the settings.")
+        return values
     weights = np.zeros(size, dtype=np.float32)
-    weights[tensors[f"{name}.index"]] = tensors[f"{name}.value"]
+    weights[tensors[f"{name}.index"]] = values
     return weights
-
-
-def checksum_of(text: str, tensors: Tensors) -> NDArray[np.uint8]:
-    """Of a file's text and arrays: tells whether either was altered."""
-    digest = hashlib.sha256(text.encode())
-    for name in sorted(tensors):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(tensors[name]).view(np.uint8).data)
-    return np.frombuffer(digest.digest(), dtype=np.uint8)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from arbora.parsers.checkpoint import LEARNT, PASSES, Checkpoint, Saved
 from arbora.parsers.combinations import BELIEF_LEARNERS
 from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.dev import DevSet
@@ -15,7 +16,7 @@ from arbora.parsers.model import Model
 from arbora.parsers.settings import ParserSettings
 from arbora.parsers.trainers import make_trainer
 from arbora.training.completion import filled, has_gaps
-from arbora.training.loop import Observer
+from arbora.training.loop import History, Observer
 from arbora.training.parts import KeptArcs
 from arbora.training.preparation import projectivise
 from arbora.training.trainer import ArcProblem
@@ -32,12 +33,15 @@ def with_pruner(
     start: Model | None,
     threads: int,
     observer: Observer | None,
+    checkpoint: Checkpoint | None = None,
+    saved: Saved | None = None,
 ) -> tuple[Model, Treebank]:
     """The model with its pruner, and the treebank with gaps filled as the pruner finds best.
 
     A model that goes on learning keeps the pruner that it has. Learners of beliefs leave gaps out
     of their loss, and have them still. The pruner learns a likelihood, so its gold trees are of its
-    class whatever the others are.
+    class whatever the others are. With a checkpoint each of its passes is saved, and `saved` is
+    where it goes on.
     """
     settings = ParserSettings(
         learner="loglinear", trees=model.settings.trees, root=model.root, labels="none",
@@ -55,23 +59,35 @@ def with_pruner(
     if start is not None and start.pruner is not None:
         pruner = start.pruner
     else:
-        pruner = replace(pruner, weights=_learnt(settings, problem, observer))
+        weights = _learnt(settings, problem, observer, checkpoint, saved)
+        pruner = replace(pruner, weights=weights)
     if model.settings.learner not in BELIEF_LEARNERS and has_gaps(problem):
         treebank = filled(problem, pruner.weights)
     return replace(model, pruner=pruner), treebank
 
 
 def _learnt(
-    settings: ParserSettings, problem: ArcProblem, observer: Observer | None
+    settings: ParserSettings,
+    problem: ArcProblem,
+    observer: Observer | None,
+    checkpoint: Checkpoint | None,
+    saved: Saved | None,
 ) -> NDArray[np.float32]:
+    if saved is not None and LEARNT in saved.pruner:
+        return saved.learnt_pruner(problem.scorer.size)
     trainer = make_trainer(settings, problem, None)
+    done = saved.restore_pruner(trainer) if saved is not None and saved.pruner else 0
     tick = (lambda _: None) if observer is None else observer.tick
     sentences = len(problem.treebank)
     if observer is not None:
         observer.begin(sentences, _PASSES)
-    for number in range(1, _PASSES + 1):
+    tick(done * sentences)
+    for number in range(done + 1, _PASSES + 1):
         order = np.random.default_rng([settings.seed, number]).permutation(sentences)
         trainer.run_pass(order, tick)
+        if checkpoint is not None:
+            state = trainer.state() | {PASSES: np.array([number])}
+            checkpoint.write({}, History(), {}, state)
     return trainer.parameters().astype(np.float32)
 
 
