@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from arbora.cli import compare, evaluate, explain, inspect, parse, stats, train, tune
-from arbora.cli.failures import FAILED, INTERRUPTED, CalmGroup
+from arbora.cli.failures import FAILED, INTERRUPTED, CalmGroup, tidy_up_when_terminated
 
 __all__ = ["app", "main"]
 
@@ -64,6 +64,7 @@ def main() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
             reconfigure(errors="backslashreplace")
+    tidy_up_when_terminated()
     try:
         app(prog_name="arbora")
     except KeyboardInterrupt:
