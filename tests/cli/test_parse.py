@@ -300,7 +300,8 @@ def test_a_signal_leaves_no_half_written_file(model, folder, name):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 30
         while len(list(folder.iterdir())) < 2:  # it waits for standard input with its file open
-            assert process.poll() is None and time.monotonic() < deadline
+            assert process.poll() is None
+            assert time.monotonic() < deadline
             time.sleep(0.02)
         process.send_signal(number)
         assert process.wait(timeout=30) == 128 + number
