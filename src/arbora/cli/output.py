@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -20,8 +21,17 @@ _PIPE = 200  # columns that cut nothing, where nobody says how many there are
 
 
 def write_json(answer: Mapping[str, Any]) -> None:
-    """Exactly one JSON object on standard output."""
-    sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    """Exactly one JSON object on standard output; JSON has no NaN and no infinity, but null."""
+    text = json.dumps(_finite(answer), indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(text + "\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def report_console() -> Console:

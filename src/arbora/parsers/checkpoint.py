@@ -37,6 +37,9 @@ __all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint"]
 PASSES, LEARNT = "passes", "learnt"
 
 
+_TOO_LARGE = 1e16  # for weights, their sums over examples and squares of gradients
+
+
 def fingerprint(
     settings: ParserSettings,
     blocks: list[Block | None],
@@ -97,7 +100,7 @@ class Saved:
         own = trainer.state()
         alike = own.keys() == state.keys() and all(
             (own[key].shape, own[key].dtype) == (values.shape, values.dtype)
-            and not np.isnan(values).any()
+            and _are_numbers(values)
             for key, values in state.items()
         )
         if not alike:
@@ -108,6 +111,12 @@ class Saved:
         return ModelError(
             f"{self.path}: the checkpoint is of another version of Arbora; train anew."
         )
+
+
+def _are_numbers(values: NDArray[np.generic]) -> bool:
+    """Nothing that training could not come to; a score of minus infinity forbids an arc."""
+    numbers = values.astype(np.float64)
+    return bool(((np.abs(numbers) < _TOO_LARGE) | np.isneginf(numbers)).all())
 
 
 def _are_weights(values: NDArray[np.generic], size: int) -> bool:

@@ -75,6 +75,7 @@ def to_bytes(model: Model) -> bytes:
         ]
         tensors["word_clusters"] = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     text = json.dumps(description, ensure_ascii=False, sort_keys=True)
+    text = text.encode(errors="replace").decode()  # names of files need not be Unicode
     if len(text.encode()) > MAX_HEADER_BYTES // 2:
         raise ModelError(
             f"the model's description has {len(text) / 1e6:,.1f} MB, which is too large: has it "

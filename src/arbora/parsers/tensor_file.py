@@ -44,6 +44,7 @@ _UNPACKED_BASE, _UNPACKED_RATIO = 64_000_000, 50
 
 # A text in quotes; one that is not closed goes to the end, so that the search stays linear.
 _TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _BRACKETS = re.compile(r"[\[{]|[\]}]")
 
 
@@ -151,9 +152,12 @@ def parse_json(text: str) -> Any:
         if depth > _DEEPEST:
             raise ModelError(f"the file's JSON is nested more than {_DEEPEST} deep.")
     try:
-        return json.loads(text)
+        found = json.loads(text)
+        if _SURROGATE.search(text):
+            json.dumps(found, ensure_ascii=False).encode()  # fails for halves of characters
     except (ValueError, RecursionError):
         raise ModelError("the file is damaged; get it again.") from None
+    return found
 
 
 def checksum_of(text: str, tensors: Tensors) -> NDArray[np.uint8]:
