@@ -150,6 +150,7 @@ def with_description(data, tensors=None, **changes):
     for name in [name for name, value in changes.items() if value is ...]:
         del description[name]
     text, tensors = json.dumps(description), load_tensors(data) | (tensors or {})
+    tensors = {name: values for name, values in tensors.items() if values is not ...}
     del tensors["checksum"], tensors["layout"]
     tensors["layout"] = model_file.layout_of(tensors)
     tensors["checksum"] = model_file.checksum_of(text, tensors)

@@ -78,8 +78,8 @@ def to_bytes(model: Model) -> bytes:
     text = text.encode(errors="replace").decode()  # names of files need not be Unicode
     if len(text.encode()) > MAX_HEADER_BYTES // 2:
         raise ModelError(
-            f"the model's description has {len(text) / 1e6:,.1f} MB, which is too large: has it "
-            "labels or a licence of a strange size?"
+            f"the model's description has {len(text) / 1e6:,.1f} MB, and would not be read again: "
+            "its labels, its history or its licence are too long."
         )
     tensors[_LAYOUT] = layout_of(tensors)
     tensors[_CHECKSUM] = checksum_of(text, tensors)
@@ -254,7 +254,7 @@ def _check_weights(name: str, values: NDArray[np.float32], temperature: float) -
     if largest > _LARGEST_WEIGHT * min(1.0, temperature):
         raise ModelError(
             f"the model's {name} go up to {largest:.3g} at temperature {temperature:.3g}, and "
-            f"scores of weights beyond {_LARGEST_WEIGHT:.0e} are not exact: has training diverged?"
+            f"beyond {_LARGEST_WEIGHT:.0e} scores are not exact; the training has diverged."
         )
 
 
