@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import pickle
+import tracemalloc
 
 import pytest
 
-from arbora import ArboraError, DataError, FileError, read_conllu
-from arbora.data import read_blocks
+from arbora import ArboraError, ArgumentError, DataError, FileError, read_conllu
+from arbora.data import read_blocks, whole
+from arbora.data.whole import read_whole
 from tests.data.zoo import SEA, STORM, row, text
 
 CYCLE = [row(1, "a", 2), row(2, "b", 1), row(3, "c", 0)]
@@ -167,3 +169,58 @@ def test_arguments():
         list(read_conllu(42))
     with pytest.raises(ArboraError, match="chunk_size"):
         list(read_blocks(io.BytesIO(b""), chunk_size=0))
+
+
+ENDLESS = {
+    "line": b"a" * 1000,
+    "words": b"1\tx\tx\tx\tx\t_\t0\troot\t_\t_\n",
+    "comments": b"# a comment\n",
+    "blank lines": b"\n",
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_sentences_have_a_limit(tmp_path, monkeypatch, name, packed):
+    """What has no end is refused before all of it is read and held."""
+    path = tmp_path / ("x.conllu.gz" if packed else "x.conllu")
+    contents = text(*SEA) * 2 + ENDLESS[name] * (20_000_000 // len(ENDLESS[name]))
+    path.write_bytes(gzip.compress(contents, 1) if packed else contents)
+    del contents
+    tracemalloc.start()
+    reader = read_conllu(path, skip_bad=True, max_sentence_bytes=1_000_000)
+    with pytest.raises(DataError, match=r", line \d+: a sentence has more than 1 MB") as error:
+        list(reader)
+    monkeypatch.setattr(whole, "MAX_SENTENCE_BYTES", 1_000_000)
+    with pytest.raises(DataError):
+        read_whole(path)
+    assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    tracemalloc.stop()
+    assert error.value.line in (5, 9)
+
+
+def test_the_limit_of_a_sentence_can_be_raised():
+    long = text(*(row(i, "x", 0 if i == 1 else 1) for i in range(1, 2000)))
+    for chunk_size in (1, 100, 1 << 20):
+        options = {"chunk_size": chunk_size, "max_sentence_bytes": len(long) + 200}
+        data = text(*SEA) + long + text(*SEA)
+        read = list(read_conllu(io.BytesIO(data), **options))
+        assert [len(sentence.forms) for sentence in read] == [3, 1999, 3]
+    with pytest.raises(DataError, match="more than"):
+        list(read_conllu(io.BytesIO(data), chunk_size=100, max_sentence_bytes=len(long) // 2))
+    for wrong in (0, -1, 1 << 31):
+        with pytest.raises(ArgumentError, match="max_sentence_bytes is a number of bytes"):
+            list(read_conllu(io.BytesIO(data), max_sentence_bytes=wrong))
+
+
+def test_large_files_are_read_whole(monkeypatch):
+    """In pieces that are put together again."""
+    data = b"".join(text(*sentence) for sentence in (STORM, SEA) for _ in range(50))
+    at_once = read_whole(io.BytesIO(data))
+    monkeypatch.setattr(whole, "MAX_SENTENCE_BYTES", 1000)
+    in_pieces = read_whole(io.BytesIO(data))
+    assert in_pieces.render() == at_once.render() == data
+    assert in_pieces.heads.tolist() == at_once.heads.tolist()
+    monkeypatch.setattr(whole, "_WHOLE", len(data) // 2)
+    with pytest.raises(DataError, match="at most 2 GB"):
+        read_whole(io.BytesIO(data))

@@ -40,7 +40,8 @@ def read_whole(
     path = cast("ReadPath", source)
     blocks, size = [], 0
     # In pieces, so that what is no treebank is refused before all of it is unpacked.
-    for chunk in read_blocks(path, format, skip_bad, on_error, trees, MAX_SENTENCE_BYTES):
+    longest = MAX_SENTENCE_BYTES
+    for chunk in read_blocks(path, format, skip_bad, on_error, trees, longest, longest):
         blocks.append(chunk.block)
         size += chunk.block.size
         if size > _WHOLE:

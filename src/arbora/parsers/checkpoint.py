@@ -121,7 +121,7 @@ def _are_numbers(values: NDArray[np.generic]) -> bool:
 
 def _are_weights(values: NDArray[np.generic], size: int) -> bool:
     right = values.shape == (size,) and values.dtype == np.float32
-    return right and bool(np.isfinite(values.astype(np.float32)).all())
+    return right and bool((np.abs(values.astype(np.float32)) < _TOO_LARGE).all())
 
 
 @dataclass(frozen=True)
