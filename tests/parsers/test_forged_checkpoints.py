@@ -10,7 +10,7 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from arbora import ArboraError, ModelError, Parser
-from arbora.parsers import checkpoint as checkpoint_module
+from arbora.parsers import tensor_file
 from arbora.parsers.tensor_file import checksum_of, layout_of
 from tests.parsers.conftest import sentences
 from tests.parsers.test_fitting import Stop, Watcher
@@ -128,7 +128,7 @@ def test_lengths_are_checked_before_memory_is_taken(tmp_path, monkeypatch):
         forge.write(forge.tensors | {name: np.array([length])})
         assert "not a whole checkpoint" in forge.resume()
     forge.write()
-    monkeypatch.setattr(checkpoint_module, "physical_memory", lambda: 100)
+    monkeypatch.setattr(tensor_file, "physical_memory", lambda: 100)
     assert "not a whole checkpoint" in forge.resume()
 
 

@@ -16,7 +16,7 @@ from safetensors.numpy import save as save_tensors
 import arbora
 from arbora import ModelError, Parser
 from arbora.features import WordClusters
-from arbora.parsers import model_file
+from arbora.parsers import model_file, tensor_file
 from arbora.parsers.model_file import from_bytes, to_bytes
 from tests.parsers.conftest import trained
 from tests.parsers.test_model_file import refused, with_description
@@ -148,18 +148,35 @@ def test_forged_sizes(data, size):
     assert "number of weights does not fit" in refused(with_description(data, sizes=sizes))
 
 
-def test_models_larger_than_the_memory(data, monkeypatch):
-    monkeypatch.setattr(model_file, "physical_memory", lambda: 10**9)
+@pytest.fixture(scope="module")
+def sparse():
+    """A model with few weights that are not zero, which are stored with their places."""
+    model = trained().model
+    arcs, labels = np.zeros_like(model.weights), np.zeros_like(model.label_weights)
+    arcs[[3, 5, 77]] = labels[[1, 2, 4]] = 1.5
+    return to_bytes(replace(model, weights=arcs, label_weights=labels))
+
+
+@pytest.mark.parametrize(
+    "places", [[3, 5], [5, 3, 77], [3, 3, 77], [3, 5, 1 << 14], [3, 5, (1 << 32) - 1]]
+)
+def test_places_that_are_none(sparse, places):
+    index = {"weights.index": np.array(places, dtype=np.uint32)}
+    assert "damaged" in refused(with_description(sparse, index))
+
+
+def test_models_larger_than_the_memory(sparse, monkeypatch):
+    monkeypatch.setattr(tensor_file, "physical_memory", lambda: 10**9)
     labels = [f"x{i}" for i in range(100)]
     changes = {
         "labels": labels,
         "settings": trained().model.settings.to_dict() | {"label_bits": 24},
         "sizes": {"weights": 1 << 14, "label_weights": len(labels) << 24},
     }
-    text = refused(with_description(data, **changes))
-    assert "weights take 6.7 GB, and this machine has 1.0 GB" in text
+    text = refused(with_description(sparse, **changes))
+    assert "an array takes 6.7 GB, and this machine has 1.0 GB" in text
     changes["labels"] = [f"x{i}" for i in range(10_000)]
-    assert "does not fit" in refused(with_description(data, **changes))
+    assert "does not fit" in refused(with_description(sparse, **changes))
 
 
 @pytest.mark.parametrize("size", [3e38, 1e20, 2e9])

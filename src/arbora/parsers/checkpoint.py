@@ -16,7 +16,6 @@ from arbora.data import Block, open_output
 from arbora.data.aside import remove_leftovers
 from arbora.errors import FileError, ModelError
 from arbora.features import WordClusters
-from arbora.inference.packed import physical_memory
 from arbora.parsers.model import Model
 from arbora.parsers.model_file import to_bytes
 from arbora.parsers.settings import ParserSettings
@@ -27,6 +26,7 @@ from arbora.parsers.tensor_file import (
     parse_json,
     parse_tensors,
     read_contents,
+    with_zeros,
 )
 from arbora.training.loop import History, Parameters
 from arbora.training.trainer import State, Trainer
@@ -223,10 +223,7 @@ def _with_zeros(stored: Tensors) -> Tensors:
         if name.endswith(_VALUES):
             plain = name.removesuffix(_VALUES)
             length = int(stored[plain + _LENGTH][0])
-            if length * values.itemsize > physical_memory():
-                raise MemoryError(f"{plain} would have {length} numbers")
-            tensors[plain] = np.zeros(length, dtype=values.dtype)
-            tensors[plain][stored[plain + _PLACES]] = values
+            tensors[plain] = with_zeros(stored[plain + _PLACES], values, length)
         elif not name.endswith((_PLACES, _LENGTH)):
             tensors[name] = values
     return tensors

@@ -18,7 +18,6 @@ from safetensors.numpy import save as save_tensors
 from arbora.data import open_output
 from arbora.errors import ArboraError, FileError, ModelError
 from arbora.features import FILTER_SIZE, FeatureSettings, WordClusters
-from arbora.inference.packed import physical_memory
 from arbora.parsers.card import check_card
 from arbora.parsers.model import Model
 from arbora.parsers.settings import ParserSettings
@@ -30,6 +29,7 @@ from arbora.parsers.tensor_file import (
     parse_json,
     parse_tensors,
     read_contents,
+    with_zeros,
 )
 from arbora.types import Root, TreeClass
 
@@ -191,11 +191,6 @@ def _build_model(
     arcs, labels = _sizes(model)
     if description["sizes"] != {"weights": arcs, "label_weights": labels}:
         raise ModelError("the number of weights does not fit the settings.")
-    if 4 * (arcs + labels) > physical_memory():
-        raise ModelError(
-            f"the model's weights take {4e-9 * (arcs + labels):,.1f} GB, and this machine has "
-            f"{physical_memory() * 1e-9:,.1f} GB of memory."
-        )
     return replace(
         model,
         weights=_get_weights(tensors, f"{prefix}weights", arcs, model.temperature),
@@ -275,6 +270,4 @@ def _get_weights(tensors: Tensors, name: str, size: int, temperature: float) -> 
         if len(values) != size:
             raise ModelError("the number of weights does not fit the settings.")
         return values
-    weights = np.zeros(size, dtype=np.float32)
-    weights[tensors[f"{name}.index"]] = values
-    return weights
+    return with_zeros(tensors[f"{name}.index"], values, size)

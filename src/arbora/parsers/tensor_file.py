@@ -23,6 +23,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 
 from arbora.errors import ModelError, unreadable
+from arbora.inference.packed import physical_memory
 
 __all__ = [
     "MAX_HEADER_BYTES",
@@ -32,6 +33,7 @@ __all__ = [
     "parse_json",
     "parse_tensors",
     "read_contents",
+    "with_zeros",
 ]
 
 Tensors = dict[str, NDArray[Any]]
@@ -158,6 +160,23 @@ def parse_json(text: str) -> Any:
     except (ValueError, RecursionError):
         raise ModelError("the file is damaged; get it again.") from None
     return found
+
+
+def with_zeros(
+    places: NDArray[np.generic], values: NDArray[np.generic], length: int
+) -> NDArray[Any]:
+    """The values at their places, which increase, and zeros elsewhere."""
+    fits = places.dtype == np.uint32 and places.ndim == 1 and places.shape == values.shape
+    if not fits or (np.diff(places.astype(np.int64), append=length) <= 0).any():
+        raise ModelError("the file is damaged; get it again.")
+    if length * values.itemsize > physical_memory():
+        raise ModelError(
+            f"an array takes {length * values.itemsize * 1e-9:,.1f} GB, and this machine has "
+            f"{physical_memory() * 1e-9:,.1f} GB of memory."
+        )
+    whole: NDArray[Any] = np.zeros(length, dtype=values.dtype)
+    whole[places] = values
+    return whole
 
 
 def checksum_of(text: str, tensors: Tensors) -> NDArray[np.uint8]:
