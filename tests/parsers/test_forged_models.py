@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
+import threading
 import tracemalloc
 from dataclasses import replace
 
@@ -130,6 +132,19 @@ def test_packed_models_cannot_unpack_to_anything(tmp_path, data):
     tracemalloc.stop()
     path.write_bytes(gzip.compress(data))
     assert arbora.load(path).model.labels == trained().model.labels
+
+
+@pytest.mark.skipif(os.name == "nt", reason="has no named pipes of this kind")
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_models_from_a_pipe(tmp_path, data, pack):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_bytes(pack(data)))
+    writer.start()
+    assert arbora.load(path).model.labels == trained().model.labels
+    writer.join()
+    with pytest.raises(ModelError, match="not a model"):
+        arbora.load("/dev/zero")
 
 
 def test_unpacked_sizes_are_checked_before_reading(tmp_path, data):

@@ -42,7 +42,7 @@ _LAYOUT = "layout"  # the checksum of names, types and shapes, which the first f
 _PRUNER = "pruner."  # before the names of a pruner's tensors
 _LARGEST_WEIGHT = 1e9  # sums of thousands of them are still scores that inference accepts
 _KINDS = {"index": "u4", "value": "f4", "weights": "f4", "label_weights": "f4",
-          "arc_filter": "u2", "word_clusters": "u1", _LAYOUT: "u1", _CHECKSUM: "u1"}  # fmt: skip
+          "arc_filter": "u2", "word_clusters": "u1"}  # fmt: skip
 
 
 def write_model(model: Model, path: str | os.PathLike[str]) -> None:

@@ -55,17 +55,15 @@ def read_contents(path: str | os.PathLike[str]) -> bytes:
     try:
         with Path(path).open("rb") as file:
             status = os.fstat(file.fileno())
-            raw: IO[bytes] = file
-            size = status.st_size
-            if not stat.S_ISREG(status.st_mode):  # a pipe, whose size only reading tells
-                raw = io.BytesIO(file.read())
-                size = len(raw.getvalue())
-            packed = raw.read(2) == _GZIP
-            raw.seek(0)
-            if not packed:
-                return _read_stated(raw, size, None)
+            # Only reading tells the size of a pipe.
+            size = status.st_size if stat.S_ISREG(status.st_mode) else None
+            if file.peek(2)[:2] != _GZIP:
+                return _read_stated(file, size, None)
+            packed = file.read() if size is None else None
+            raw = file if packed is None else io.BytesIO(packed)
             with gzip.GzipFile(fileobj=raw) as unpacked:
-                return _read_stated(io.BufferedReader(unpacked), None, size)
+                packed_size = size if packed is None else len(packed)
+                return _read_stated(io.BufferedReader(unpacked), None, packed_size)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise ModelError("the file is cut short or damaged; get it again.") from None
     except OSError as problem:
