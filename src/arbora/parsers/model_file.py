@@ -167,8 +167,7 @@ def _check(model: Model) -> None:
             raise ModelError(f"the model's {name} are {numbers.ndim}-dimensional {numbers.dtype}.")
         if not np.isfinite(numbers).all():
             raise ModelError(f"the model's {name} are not all finite numbers.")
-    if not all(isinstance(name, str) for name in model.labels):
-        raise ModelError("the model's labels are not all texts.")
+    _check_labels(model.labels)
     if not isinstance(model.card, dict):
         raise ModelError("the model's card is not a table.")
     if len(model.arc_filter) not in (0, FILTER_SIZE):
@@ -180,6 +179,20 @@ def _check(model: Model) -> None:
         )
     if (len(model.weights), len(model.label_weights)) != (model.n_weights, label_weights):
         raise ModelError("the number of weights does not fit the settings.")
+
+
+def _check_labels(labels: tuple[str, ...]) -> None:
+    """Only what a DEPREL column can hold can be written by `parse`."""
+    if not all(isinstance(name, str) for name in labels):
+        raise ModelError("the model's labels are not all texts.")
+    for name in labels:
+        if not name or name != name.strip(" ") or any(c in name for c in "\t\r\n"):
+            raise ModelError(
+                f"the model has a label {name!r} that no file can hold: train it again on files "
+                "with valid labels."
+            )
+    if len(set(labels)) < len(labels):
+        raise ModelError("the model has a label twice.")
 
 
 def _parse(data: bytes) -> tuple[dict[str, str], Tensors]:
