@@ -148,7 +148,7 @@ def test_spaces_around_what_conllx_only_hands_through(column):
 
 @pytest.mark.parametrize(("form", "label"), [(" x", "ROOT"), ("x", "ROOT "), ("", "r"), ("x", "")])
 def test_forms_and_labels_of_conllx_are_checked_too(form, label):
-    with pytest.raises(DataError, match="spaces around it|is empty"):
+    with pytest.raises(DataError, match=r"spaces around it|is empty"):
         list(read_conllu(io.BytesIO(text(row(1, form, 0, label, upos="N"))), "conllx"))
 
 
