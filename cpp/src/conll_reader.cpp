@@ -12,6 +12,7 @@
 namespace arbora::data {
 namespace {
 
+constexpr const char* kBinary = "this is not a text file, so give a CoNLL-U or CoNLL-X file";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
@@ -151,8 +152,18 @@ class Indexer {
     const auto byte = static_cast<unsigned char>(line[bad]);
     complain(line_number_, std::string("byte 0x") + hex[byte >> 4] + hex[byte & 15] +
                                " at position " + text_of(static_cast<std::int64_t>(bad) + 1) +
-                               " of the line is not UTF-8; convert the file to UTF-8, for instance "
-                               "with iconv -f latin1 -t utf-8");
+                               " of the line is not UTF-8; " + advice_on_bytes(line));
+  }
+
+  // Whose first bytes are those of a packed file, or of UTF-16, needs something else than the rest.
+  static std::string advice_on_bytes(std::string_view line) {
+    if (line.starts_with("\x1f\x8b")) {
+      return "this is a gzip file, so give it a name that ends in .gz";
+    }
+    const bool wide = line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff");
+    if (!wide && line.find('\0') != line.npos) return kBinary;
+    return std::string("convert the file to UTF-8, for instance with iconv -f ") +
+           (wide ? "utf-16" : "latin1") + " -t utf-8";
   }
 
   void take_token(std::uint32_t start, std::string_view line) {
@@ -179,6 +190,9 @@ class Indexer {
       has_gaps |= tab == last_tab + 1;
       last_tab = tab;
     });
+    if (columns != kColumns && line.find('\0') != line.npos) {
+      return complain(line_number_, std::string("the line has zero bytes; ") + kBinary);
+    }
     if (columns != kColumns) {
       return complain(line_number_, "the line has " + text_of(columns) + " column" +
                                         (columns == 1 ? "" : "s") +

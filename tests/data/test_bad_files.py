@@ -222,6 +222,22 @@ def test_latin_1_outside_sentences(data):
     assert len(reader.errors) == 1
 
 
+@pytest.mark.parametrize(("data", "advice"), [
+    (gzip.compress(text(*SEA)), "this is a gzip file, so give it a name that ends in .gz"),
+    (text(*STORM).decode().encode("utf-16"), "with iconv -f utf-16 -t utf-8"),
+    (text(*STORM).decode().encode("utf-16-be"), "zero bytes; this is not a text file"),
+    (b"\x7fELF\x02\x01\x00\x00\xf3\x10", "not UTF-8; this is not a text file"),
+    (b"\x68\x02\x00\x00\x00\x00\x00\x00{\"__metadata__\":{}}", "zero bytes; this is not a text"),
+    (b"\xff\n", "with iconv -f latin1 -t utf-8"),
+])  # fmt: skip
+def test_files_of_another_kind(data, advice):
+    """A newcomer's mistakes: packed, UTF-16, a program, a model."""
+    with pytest.raises(DataError, match=r"^stream, line 1: ") as error:
+        list(read_conllu(io.BytesIO(data)))
+    assert advice in str(error.value)
+    assert is_one_sentence(error)
+
+
 def test_files_that_cannot_be_read(tmp_path):
     for path in (tmp_path / "none.conllu", tmp_path):
         with pytest.raises(FileError, match="cannot be read: ") as error:
