@@ -210,6 +210,14 @@ def test_labels_and_cards_that_are_none(data):
     assert "arc_filter are 2-dimensional" in refused(with_description(data, flat))
 
 
+@pytest.mark.parametrize("bad", ["", " ", "obj ", " obj", "o\tbj", "o\rbj", "obj\n", "twice"])
+def test_labels_that_could_not_be_written(data, bad):
+    names = list(from_bytes(data).labels)
+    names[1] = names[0] if bad == "twice" else bad
+    reason = "has a label twice" if bad == "twice" else "a label .* that no file can hold: train it"
+    assert re.search(reason, refused(with_description(data, labels=names)))
+
+
 def test_a_kill_while_saving_leaves_the_old_file(tmp_path):
     path = tmp_path / "model"
     trained().save(path)

@@ -17,6 +17,7 @@ from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.progress import Bar, step_progress
 from arbora.cli.settings import OPTIONS, number_or_auto, take_settings
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
+from arbora.cli.terminal import plain
 from arbora.cli.watching import Watcher
 from arbora.errors import ArgumentError
 
@@ -174,7 +175,7 @@ def _report(answer: Tuning, path: str | None) -> None:
     if path is not None:
         from pathlib import Path
 
-        console.print(f"Its model: {path} ({size_text(Path(path).stat().st_size)})")
+        console.print(f"Its model: {plain(path)} ({size_text(Path(path).stat().st_size)})")
 
 
 def _row(trial: Trial) -> list[str]:

@@ -25,15 +25,20 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class SentenceReader(Iterator[Sentence]):
-    """The sentences of a file; `errors` collects what was wrong with those that were skipped."""
+    """The sentences of a file; `errors` collects what was wrong with those that were skipped.
+
+    `format_known` turns false if nothing in the file tells CoNLL-U from CoNLL-X.
+    """
 
     def __init__(self, chunks: Iterator[Chunk]) -> None:
         self.errors: list[DataError] = []
+        self.format_known = True
         self._sentences = self._read(chunks)
 
     def _read(self, chunks: Iterator[Chunk]) -> Iterator[Sentence]:
         for chunk in chunks:
             self.errors.extend(chunk.errors)
+            self.format_known = chunk.format_known
             yield from sentences_of(chunk.block)
 
     def __iter__(self) -> Iterator[Sentence]:

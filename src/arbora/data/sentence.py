@@ -256,10 +256,11 @@ def _checked_column(name: str, values: Sequence[str] | None, n: int) -> Sequence
     if isinstance(values, str) or len(values) != n:
         raise ShapeError(f"{name} has {len(values)} entries for {n} words; give a list of strings.")
     for word, value in enumerate(values, start=1):
-        if not isinstance(value, str) or not value or any(c in value for c in "\t\r\n"):
+        good = isinstance(value, str) and value and value == value.strip(" ")
+        if not good or any(c in value for c in "\t\r\n"):
             raise ArgumentError(
                 f"{name} of word {word} is {value!r}; a column holds a string that is not empty "
-                "and has no tab or line end."
+                "and has no tab, line end or surrounding space."
             )
     return values
 

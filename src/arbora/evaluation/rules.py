@@ -41,13 +41,17 @@ def _punctuation_tags(sentence: ParsedSentence) -> list[bool]:
 
 @dataclass(frozen=True)
 class Rule:
-    """A way of counting. `punctuation` marks words of a gold sentence, `everything` keeps them."""
+    """A way of counting. `punctuation` marks words of a gold sentence, `everything` keeps them.
+
+    The official scorer of a `single_root` rule refuses trees with several roots.
+    """
 
     name: str
     description: str
     punctuation: Callable[[ParsedSentence], Sequence[bool]]
     everything: bool = False
     subtypes: bool = True
+    single_root: bool = False
 
     def label(self, label: str) -> str:
         """The part of a label that is compared."""
@@ -64,6 +68,7 @@ RULES = {
             _punctuation_forms,
             everything=True,
             subtypes=False,
+            single_root=True,
         ),
         Rule("ptb", "gold tags `` '' : , . are left out", _punctuation_tags),
     )

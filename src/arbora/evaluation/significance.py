@@ -46,7 +46,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems on the same gold, by UAS and LAS; `unannotated` words have no head in gold."""
+    """Two systems on the same gold, by UAS and LAS; `unannotated` words have no head in gold.
+
+    `notes` are sentences about what the figures depend on.
+    """
 
     rule: str
     rule_description: str
@@ -57,12 +60,14 @@ class Comparison:
     las: Difference
     permutations: int
     seed: int
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as for JSON."""
         answer = asdict(self)
         for name in ("uas", "las"):
             answer[name]["interval"] = list(answer[name]["interval"])
+        answer["notes"] = list(self.notes)
         return answer
 
     def left_out(self) -> str:
@@ -81,6 +86,7 @@ class Comparison:
                 f"  {name}  {number(d.a)} {number(d.b)} {d.difference:+7.2f}  "
                 f"[{low:+6.2f}, {high:+6.2f}]  {d.permutation_p:16.4f}  {d.sign_p:9.4f}"
             )
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
 
@@ -124,6 +130,7 @@ def compare(
         las=differences[1],
         permutations=permutations,
         seed=seed,
+        notes=tuple(dict.fromkeys((*three.notes_on(1, "A"), *three.notes_on(2, "B")))),
     )
 
 

@@ -35,6 +35,8 @@ def uses_propagation(settings: ParserSettings) -> bool:
 
 
 def check_combinations(settings: ParserSettings) -> None:
+    if settings.order != "first":  # before any advice on what higher orders do not have at all
+        _check_first_order_only(settings)
     _check_learner(settings)
     _check_unused(settings)
     if settings.order == "first":
@@ -46,6 +48,19 @@ def check_combinations(settings: ParserSettings) -> None:
         return
     _check_higher_order(settings)
     _check_sums(settings)
+
+
+def _check_first_order_only(settings: ParserSettings) -> None:
+    if settings.learner == "maxmargin":
+        raise ArgumentError("maxmargin is a first-order learner: use mira for higher orders.")
+    if settings.learner == "loglinear" and settings.optimizer not in ("adagrad", "sgd"):
+        raise ArgumentError("higher orders are learnt by adagrad or sgd.")
+    if settings.labels == "joint":
+        raise ArgumentError("higher orders label after the tree: labels is staged or none.")
+    if settings.clusters:
+        raise ArgumentError("hidden clusters are of first order: leave clusters out.")
+    if settings.decode == "max-z":
+        raise ArgumentError("decode='max-z' is for hidden clusters, which are of first order.")
 
 
 def _check_learner(settings: ParserSettings) -> None:
@@ -129,23 +144,14 @@ def _check_higher_order(settings: ParserSettings) -> None:
         )
     if settings.training_inference == exact and settings.trees != "projective":
         raise ArgumentError("training_inference='exact' needs trees='projective'.")
-    if learner == "maxmargin":
-        raise ArgumentError("maxmargin is a first-order learner: use mira for higher orders.")
-    if learner == "loglinear":
-        if settings.training_inference == "dual":
-            raise ArgumentError(
-                "loglinear sums, over each head's modifiers (training_inference='automata'), over "
-                "projective trees ('exact') or approximately ('bp'); dual decomposition finds "
-                "best trees only."
-            )
-        if settings.optimizer not in ("adagrad", "sgd"):
-            raise ArgumentError("higher orders are learnt by adagrad or sgd.")
+    if learner == "loglinear" and settings.training_inference == "dual":
+        raise ArgumentError(
+            "loglinear sums, over each head's modifiers (training_inference='automata'), over "
+            "projective trees ('exact') or approximately ('bp'); dual decomposition finds "
+            "best trees only."
+        )
     if learner == "mira" and settings.mira != "1-best":
         raise ArgumentError("higher orders have 1-best MIRA only.")
-    if settings.labels == "joint":
-        raise ArgumentError("higher orders label after the tree: labels is staged or none.")
-    if settings.clusters:
-        raise ArgumentError("hidden clusters are of first order: leave clusters out.")
 
 
 def _check_sums(settings: ParserSettings) -> None:

@@ -224,8 +224,7 @@ def _check_description(model: Model) -> None:
             raise ModelError(f"the model's {name} is {getattr(model, name)!r}.")
     if not isinstance(model.temperature, float) or not 0.0 < model.temperature < math.inf:
         raise ModelError(f"the model's temperature is {model.temperature!r}.")
-    if not all(isinstance(name, str) for name in model.labels):
-        raise ModelError("the model's labels are not all texts.")
+    _check_labels(model.labels)
     if len(model.arc_filter) not in (0, FILTER_SIZE):
         raise ModelError("the model's arc filter has the wrong size.")
     if (model.pruner is None) != (model.settings.order == "first"):
@@ -251,6 +250,20 @@ def _check_weights(name: str, values: NDArray[np.float32], temperature: float) -
             f"the model's {name} go up to {largest:.3g} at temperature {temperature:.3g}, and "
             f"beyond {_LARGEST_WEIGHT:.0e} scores are not exact; the training has diverged."
         )
+
+
+def _check_labels(labels: tuple[str, ...]) -> None:
+    """Only what a DEPREL column can hold can be written by `parse`."""
+    if not all(isinstance(name, str) for name in labels):
+        raise ModelError("the model's labels are not all texts.")
+    for name in labels:
+        if not name or name != name.strip(" ") or any(c in name for c in "\t\r\n"):
+            raise ModelError(
+                f"the model has a label {name!r} that no file can hold: train it again on files "
+                "with valid labels."
+            )
+    if len(set(labels)) < len(labels):
+        raise ModelError("the model has a label twice.")
 
 
 def _put_weights(tensors: Tensors, name: str, weights: NDArray[np.float32]) -> None:
