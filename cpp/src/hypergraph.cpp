@@ -4,6 +4,7 @@
 #include <cmath>
 #include <new>
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/base/pack.hpp"
 
 namespace arbora {
@@ -33,9 +34,11 @@ ARBORA_INLINE double share_out(double* local, Index count, double top) {
 ARBORA_MULTIVERSION
 void sweep_up(const Hyperedge* edges, const Index* first, Index n_nodes, const double* weights,
               double* log_sum, double* local) {
+  Polling polling;
   log_sum[0] = 0.0;
   for (Index node = 1; node < n_nodes; ++node) {
     const Index begin = first[node], count = first[node + 1] - begin;
+    polling.after(20 * count);
     double top = kForbidden;
     for (Index i = begin; i < begin + count; ++i) {
       local[i] = score_of(edges[i], weights, log_sum);
@@ -56,7 +59,9 @@ template <class Choose>
 void walk(const Hypergraph& graph, Index goal, const Choose& choose, std::vector<Index>& edges) {
   edges.clear();
   std::vector<Index> open{goal};
+  Polling polling;
   while (!open.empty()) {
+    polling.after(20.0);
     const Index chosen = choose(open.back());
     open.pop_back();
     if (edges.size() == kMostEdges) throw std::bad_alloc();
@@ -99,9 +104,11 @@ void marginals(const Hypergraph& graph, const InsideSums& sums, Index goal, doub
   std::fill(of_weights, of_weights + n_weights, 0.0);
   of_nodes[goal] = sums.log_sum[at(goal)] == kForbidden ? 0.0 : 1.0;
   const Hyperedge* edges = graph.edges();
+  Polling polling;
   for (Index node = goal; node > 0; --node) {
     const double mass = of_nodes[node];
     if (mass == 0.0) continue;
+    polling.after(10 * graph.n_edges_of(node));
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const double share = mass * sums.local[at(i)];
       of_weights[edges[i].weight] += share;
@@ -120,8 +127,10 @@ void tangents(const Hypergraph& graph, const InsideSums& sums, Index goal, const
   double *up = scratch.log_sum.data(), *down = scratch.of_nodes.data();
   const Hyperedge* edges = graph.edges();
   const double* local = sums.local.data();
+  Polling polling;
   for (Index node = 1; node <= goal; ++node) {
     double sum = 0.0;
+    polling.after(10 * graph.n_edges_of(node));
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       sum += local[i] * score_of(edges[i], d_weights, up);
     }
@@ -130,6 +139,7 @@ void tangents(const Hypergraph& graph, const InsideSums& sums, Index goal, const
   for (Index node = goal; node > 0; --node) {
     const double mass = of_nodes[node], moved = down[node];
     if (mass == 0.0 && moved == 0.0) continue;
+    polling.after(10 * graph.n_edges_of(node));
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const double centred = score_of(edges[i], d_weights, up) - up[node];
       const double share = local[i] * (moved + mass * centred);
@@ -144,8 +154,10 @@ void tangents(const Hypergraph& graph, const InsideSums& sums, Index goal, const
 double entropy(const Hypergraph& graph, const InsideSums& sums, Index goal,
                const double* of_nodes) {
   double total = 0.0;
+  Polling polling;
   for (Index node = goal; node > 0; --node) {
     if (of_nodes[node] == 0.0) continue;
+    polling.after(20 * graph.n_edges_of(node));
     double surprise = 0.0;
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const double p = sums.local[at(i)];
@@ -161,7 +173,9 @@ void best_scores(const Hypergraph& graph, const double* log_weights, BestScores&
   best.edge.assign(at(graph.n_nodes()), -1);
   double* score = best.score.data();
   score[0] = 0.0;
+  Polling polling;
   for (Index node = 1; node < graph.n_nodes(); ++node) {
+    polling.after(10 * graph.n_edges_of(node));
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const double candidate = score_of(graph.edge(i), log_weights, score);
       if (candidate <= score[node]) continue;
@@ -177,9 +191,11 @@ void best_with_weights(const Hypergraph& graph, const double* log_weights, const
   std::vector<double> around(at(graph.n_nodes()), kForbidden);  // the best without the node itself
   std::fill(of_weights, of_weights + n_weights, kForbidden);
   around[at(goal)] = 0.0;
+  Polling polling;
   for (Index node = goal; node > 0; --node) {
     const double outer = around[at(node)];
     if (outer == kForbidden) continue;
+    polling.after(10 * graph.n_edges_of(node));
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const Hyperedge& e = graph.edge(i);
       const double first = best.score[at(e.first)], second = best.score[at(e.second)];
@@ -216,7 +232,9 @@ void draw_derivation(const Hypergraph& graph, const InsideSums& sums, Index goal
 bool is_derivable(const Hypergraph& graph, const double* log_weights, Index goal) {
   std::vector<char> derivable(at(goal + 1), 0);
   derivable[0] = 1;
+  Polling polling;
   for (Index node = 1; node <= goal; ++node) {
+    polling.after(10 * graph.n_edges_of(node));
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const Hyperedge& edge = graph.edge(i);
       if (log_weights[edge.weight] == kForbidden || derivable[at(edge.first)] == 0) continue;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "arbora/base/interruption.hpp"
+
 namespace arbora {
 namespace {
 
@@ -95,6 +97,7 @@ class Builder {
     for (Index c = first; c < first + weights_.contexts_of(h); ++c) {
       const HeadContext& context = contexts_[at(c)];
       if (m < context.low || m > context.high) continue;
+      polling_.after(10 * (j + width));
       if (weights_.siblings()) {
         add_edges_after_sibling(context, side, j, width);
       } else {
@@ -126,6 +129,7 @@ class Builder {
   }
 
   std::int32_t add_between(Index nearer, Index outer, int side, Index distance) {
+    polling_.after(10 * distance);
     for (Index k = 0; k < distance; ++k) {
       const std::int32_t a = complete(nearer, side, k);
       const std::int32_t b = complete(outer, 1 - side, distance - 1 - k);
@@ -173,6 +177,7 @@ class Builder {
     const Index h = context.head;
     const auto modifiers = parts_.modifiers(h, side);
     const auto end = static_cast<Index>(modifiers.size());
+    polling_.after(10 * (end + 1));
     for (Index j = 0; j < reached_[at(2 * h + side)]; ++j) {
       const std::int32_t arc_item = open(context, side, j);
       if (arc_item == 0) continue;
@@ -198,6 +203,7 @@ class Builder {
   std::vector<Index> inner_;
   std::vector<std::int32_t> pairs_;    // S of the modifier at hand with each one before it
   std::vector<std::int32_t> between_;  // S of any two words, where it does not depend on h
+  Polling polling_;
 };
 
 }  // namespace
@@ -260,7 +266,10 @@ void SecondOrderWeights::visit_side(const HeadContext& context, Index number, in
 
 template <class Visit>
 void SecondOrderWeights::visit(const Visit& see) const {
+  Polling polling;
   for (Index c = 0; c < static_cast<Index>(contexts_.size()); ++c) {
+    const Index modifiers = parts_->n_modifiers(contexts_[at(c)].head);
+    polling.after(5 * modifiers * (siblings_ ? modifiers : 1));
     for (const int side : {0, 1}) visit_side(contexts_[at(c)], c, side, see);
   }
 }

@@ -19,6 +19,7 @@
 // loop runs along rows, and no cell is summed across.
 #pragma once
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/base/number.hpp"
 
 namespace arbora {
@@ -94,6 +95,7 @@ template <class T>
 ARBORA_INLINE T sweep_inside(const Eisner<T>& e) {
   const Index n = e.n_words;
   const T one = Number<T>::one(), zero = Number<T>::zero();
+  Polling polling;
   for (Index s = n; s >= e.first(); --s) {
     const Row<T> joint = e.joint;
     const Row<T> right = e.inside.complete_right.row(s), left = e.inside.complete_left.row(s);
@@ -114,6 +116,7 @@ ARBORA_INLINE T sweep_inside(const Eisner<T>& e) {
         right.store(t, right.load(t) + pb * p.inner_right.load(t) + qb * q.inner_right.load(t));
         left.store(t, left.load(t) + pc * p.inner_left.load(t) + qc * q.inner_left.load(t));
       }
+      polling.after(12 * (n - k));
     }
   }
   if (e.root == Root::multi) return e.inside.complete_right.get(0, n);
@@ -130,6 +133,7 @@ ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outsi
   using Vec = typename Row<T>::Vec;
   const Index n = e.n_words;
   const T one = Number<T>::one(), zero = Number<T>::zero();
+  Polling polling;
   if (e.root == Root::multi) outside.complete_right.set(0, n, one);
   for (Index r = 1; e.root == Root::single && r <= n; ++r) {
     outside.complete_left.set(1, r, e.w.get(0, r) * e.inside.complete_right.get(r, n));
@@ -162,6 +166,7 @@ ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outsi
           d_inner_right.store(t, d_inner_right.load(t) + y * b);
           d_inner_left.store(t, d_inner_left.load(t) + z * c);
         }
+        polling.after(12 * (n - k));
       }
       if (!word) continue;
       const T d_k_right = d_right.get(k) + Row<T>::total(to_right);
