@@ -10,6 +10,8 @@ namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
+constexpr Index kContextsPerPoll = 64;
+
 // Builds items by width, narrow before wide. h is a head, m a modifier and s one before it. C[h, e]
 // is a half of h that reaches to e, I[h, m] an open item, S[s, m] two neighbours whose halves meet.
 class Builder {
@@ -31,12 +33,15 @@ class Builder {
   }
 
   std::int32_t run() {
+    Polling polling;
     add_bases();
     for (Index width = 1; width <= n_words_; ++width) {
       for (Index h = 0; h <= n_words_; ++h) {
         for (const int side : {0, 1}) add_arc(h, side, width);
+        polling.after(20 * weights_.contexts_of(h) * width);
       }
       add_halves(width);
+      polling.after(10 * static_cast<Index>(contexts_.size()) * width);
     }
     const std::int32_t left = complete(0, 0, 0), right = complete(0, 1, n_words_);
     if (left == 0 || right == 0) return 0;
@@ -97,7 +102,6 @@ class Builder {
     for (Index c = first; c < first + weights_.contexts_of(h); ++c) {
       const HeadContext& context = contexts_[at(c)];
       if (m < context.low || m > context.high) continue;
-      polling_.after(10 * (j + width));
       if (weights_.siblings()) {
         add_edges_after_sibling(context, side, j, width);
       } else {
@@ -129,7 +133,6 @@ class Builder {
   }
 
   std::int32_t add_between(Index nearer, Index outer, int side, Index distance) {
-    polling_.after(10 * distance);
     for (Index k = 0; k < distance; ++k) {
       const std::int32_t a = complete(nearer, side, k);
       const std::int32_t b = complete(outer, 1 - side, distance - 1 - k);
@@ -177,7 +180,6 @@ class Builder {
     const Index h = context.head;
     const auto modifiers = parts_.modifiers(h, side);
     const auto end = static_cast<Index>(modifiers.size());
-    polling_.after(10 * (end + 1));
     for (Index j = 0; j < reached_[at(2 * h + side)]; ++j) {
       const std::int32_t arc_item = open(context, side, j);
       if (arc_item == 0) continue;
@@ -203,7 +205,6 @@ class Builder {
   std::vector<Index> inner_;
   std::vector<std::int32_t> pairs_;    // S of the modifier at hand with each one before it
   std::vector<std::int32_t> between_;  // S of any two words, where it does not depend on h
-  Polling polling_;
 };
 
 }  // namespace
@@ -268,8 +269,7 @@ template <class Visit>
 void SecondOrderWeights::visit(const Visit& see) const {
   Polling polling;
   for (Index c = 0; c < static_cast<Index>(contexts_.size()); ++c) {
-    const Index modifiers = parts_->n_modifiers(contexts_[at(c)].head);
-    polling.after(5 * modifiers * (siblings_ ? modifiers : 1));
+    if (c % kContextsPerPoll == 0) polling.after(5 * kContextsPerPoll * parts_->n_words());
     for (const int side : {0, 1}) visit_side(contexts_[at(c)], c, side, see);
   }
 }

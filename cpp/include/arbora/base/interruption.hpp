@@ -81,23 +81,34 @@ class Polling {
   explicit Polling(Interruption& interruption) : interruption_(&interruption) {}
 
   // `work` is what was done since the last call, in floating-point operations, roughly.
-  void after(double work) {
-    work_ += work;
-    if (work_ >= kWorkPerPoll) [[unlikely]]
-      poll();
+  void after(Index work) {
+    left_ -= work;
+    if (left_ > 0) [[likely]]
+      return;
+    left_ = kWorkPerPoll;
+    poll(interruption_);
   }
-  void after(Index work) { after(static_cast<double>(work)); }
+  void after(double work) { after(static_cast<Index>(work)); }
 
  private:
-  static constexpr double kWorkPerPoll = 1e5;  // some 50 microseconds
+  static constexpr Index kWorkPerPoll = 100'000;  // some 50 microseconds
 
-  ARBORA_COLD void poll() {
-    work_ = 0.0;
-    if (interruption_ != nullptr) interruption_->poll();
+  // Not of this object, whose count then stays in a register.
+  ARBORA_COLD static void poll(Interruption* interruption) {
+    if (interruption != nullptr) interruption->poll();
   }
 
   Interruption* interruption_;
-  double work_ = 0.0;
+  Index left_ = kWorkPerPoll;
 };
+
+// In place of Polling, for what does not take long: costs nothing, not even a register.
+struct NoPolling {
+  void after(Index) {}
+};
+
+// Sums and charts poll within sentences of more words than this. Shorter ones take a few
+// milliseconds, in wide numbers too, and are polled for between sentences.
+inline constexpr Index kLongestUnpolled = 128;
 
 }  // namespace arbora

@@ -91,11 +91,10 @@ ARBORA_INLINE Push<T> finish(const Eisner<T>& e, Index s, Index k) {
 
 // Fills the inside chart (all zeros on entry) and returns Z. Positions go by in pairs, so that the
 // sums of the left end are read and written once for two of them.
-template <class T>
-ARBORA_INLINE T sweep_inside(const Eisner<T>& e) {
+template <class T, class Poll>
+ARBORA_INLINE T sweep_inside(const Eisner<T>& e, Poll& polling) {
   const Index n = e.n_words;
   const T one = Number<T>::one(), zero = Number<T>::zero();
-  Polling polling;
   for (Index s = n; s >= e.first(); --s) {
     const Row<T> joint = e.joint;
     const Row<T> right = e.inside.complete_right.row(s), left = e.inside.complete_left.row(s);
@@ -125,15 +124,21 @@ ARBORA_INLINE T sweep_inside(const Eisner<T>& e) {
   return z;
 }
 
+template <class T>
+ARBORA_INLINE T sweep_inside(const Eisner<T>& e) {
+  NoPolling none;
+  Polling polling;
+  return e.n_words <= kLongestUnpolled ? sweep_inside(e, none) : sweep_inside(e, polling);
+}
+
 // Fills the outside chart (all zeros on entry): the derivative of Z by each inside item, the exact
 // transpose of the sweep above. The product of an arc's open item with its outside is the total
 // weight of the trees with that arc; in max-plus, the score of the best such tree.
-template <class T>
-ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outside) {
+template <class T, class Poll>
+ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outside, Poll& polling) {
   using Vec = typename Row<T>::Vec;
   const Index n = e.n_words;
   const T one = Number<T>::one(), zero = Number<T>::zero();
-  Polling polling;
   if (e.root == Root::multi) outside.complete_right.set(0, n, one);
   for (Index r = 1; e.root == Root::single && r <= n; ++r) {
     outside.complete_left.set(1, r, e.w.get(0, r) * e.inside.complete_right.get(r, n));
@@ -181,6 +186,14 @@ ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outsi
       e.joint.set(k, d_arc_right * e.w.get(s, k) + by_left);
     }
   }
+}
+
+template <class T>
+ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outside) {
+  NoPolling none;
+  Polling polling;
+  e.n_words <= kLongestUnpolled ? sweep_outside(e, outside, none)
+                                : sweep_outside(e, outside, polling);
 }
 
 }  // namespace arbora

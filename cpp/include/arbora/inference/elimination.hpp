@@ -82,9 +82,8 @@ ARBORA_INLINE void add_paths(const Elimination<T>& tape, Index h, Index top, Ind
 }
 
 // Eliminates all words but word 1. On entry tape.w holds the weights; the diagonal is never used.
-template <class T>
-ARBORA_INLINE void eliminate(Elimination<T>& tape) {
-  Polling polling;
+template <class T, class Poll>
+ARBORA_INLINE void eliminate(Elimination<T>& tape, Poll& polling) {
   for (Index top = tape.n_words; top >= 2; top -= kBlock) {
     const Index bottom = top - kBlock + 1 >= 2 ? top - kBlock + 1 : 2;
     for (Index k = top; k >= bottom; --k) {
@@ -100,6 +99,13 @@ ARBORA_INLINE void eliminate(Elimination<T>& tape) {
     }
   }
   tape.s.set(1, tape.w.get(0, 1));
+}
+
+template <class T>
+ARBORA_INLINE void eliminate(Elimination<T>& tape) {
+  NoPolling none;
+  Polling polling;
+  tape.n_words <= kLongestUnpolled ? eliminate(tape, none) : eliminate(tape, polling);
 }
 
 // One step of the reverse sweep over row h of G: accumulates p_h G(h, .) and returns
@@ -134,9 +140,8 @@ ARBORA_INLINE void pull_rows(Matrix<T> g, Row<T> p, Row<T> via, Row<T> into, Row
 //     G(h, k) = (d_h - t + 1) / s_k     G(0, k) = d_0 / s_k under Root::single
 //
 // g is all zeros on entry; d is scratch of the same width.
-template <class T>
-ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d) {
-  Polling polling;
+template <class T, class Poll>
+ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d, Poll& polling) {
   g.set(0, 1, Number<T>::one() / tape.s.get(1));
   for (Index k = 2; k <= tape.n_words; ++k) {
     const Row<T> p = tape.p.row(k), via = tape.w.row(k), into = g.row(k);
@@ -158,6 +163,13 @@ ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d)
       g.set(h, k, difference * inverse);
     }
   }
+}
+
+template <class T>
+ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d) {
+  NoPolling none;
+  Polling polling;
+  tape.n_words <= kLongestUnpolled ? sweep_back(tape, g, d, none) : sweep_back(tape, g, d, polling);
 }
 
 // The logarithm of a product of positive numbers, with few calls of log: factors are multiplied
