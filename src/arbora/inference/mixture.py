@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from arbora.errors import ArgumentError, ShapeError
 from arbora.inference.arguments import as_count, as_real, as_seed
 from arbora.inference.decoding import minimum_bayes_risk
 from arbora.inference.distribution import TreeDistribution
-from arbora.inference.packed import read_only
+from arbora.inference.packed import check_draws, read_only
 from arbora.types import FloatArray, Root, Samples, Tree
 
 __all__ = ["Mixture"]
@@ -36,6 +36,10 @@ class Mixture:
     ) -> None:
         if isinstance(components, TreeDistribution):
             raise ArgumentError("a mixture needs a list of distributions, not a single one")
+        if not isinstance(components, Iterable):
+            raise ArgumentError(
+                f"a mixture needs a list of distributions, not {type(components).__name__}"
+            )
         self.components = tuple(components)
         if not self.components:
             raise ArgumentError("a mixture needs at least one component")
@@ -103,6 +107,8 @@ class Mixture:
     def sample(self, k: int = 1, seed: int | None = None) -> Any:
         """k independent exact draws: heads of shape (k, n), or `Samples` with labels."""
         count, key = as_count(k, "k"), as_seed(seed)
+        # Heads and labels of the mixture and of a component, and which component each draw is of.
+        check_draws(count, self.n_words, bytes_per_word=16 + 32 // self.n_words)
         chosen = np.random.default_rng(key).choice(len(self.weights), size=count, p=self.weights)
         heads = np.empty((count, self.n_words), dtype=np.int32)
         labels = np.empty_like(heads)
