@@ -72,6 +72,8 @@ def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
     """
     if isinstance(sentences, Sentence):
         raise ArgumentError("write_conllu takes several sentences; put the one into a list.")
+    if not isinstance(sentences, Iterable):
+        raise ArgumentError(f"write_conllu takes sentences, not {type(sentences).__name__}.")
     count, join = 0, joined_texts()
     with open_output(path) as write:
         for block, first, last in _runs(sentences):
@@ -104,6 +106,8 @@ def _runs(sentences: Iterable[Sentence]) -> Iterator[tuple[Block, int, int]]:
     """Neighbours in a block are written together; a run is block, first, last + 1."""
     block, first, last = None, 0, 0
     for sentence in sentences:
+        if not isinstance(sentence, Sentence):
+            raise ArgumentError(f"what is written are sentences, not {type(sentence).__name__}.")
         if sentence._block is block and sentence._index == last:
             last += 1
             continue

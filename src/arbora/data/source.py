@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from arbora.errors import ArgumentError, FileError, unreadable
 
-__all__ = ["ReadPath", "Source", "open_source", "source_name"]
+__all__ = ["ReadPath", "Source", "check_path", "open_source", "source_name"]
 
 ReadPath = str | os.PathLike[str] | IO[bytes] | IO[str]
 
@@ -78,6 +78,16 @@ class Source:
         return piece.encode("utf-8") if isinstance(piece, str) else bytes(piece or b"")
 
 
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Refuses a name that no file can have."""
+    try:
+        ok = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        ok = False
+    if not ok:
+        raise ArgumentError(f"{os.fspath(path)!r} is not the name of a file.")
+
+
 def source_name(path: ReadPath) -> str:
     """What messages call it."""
     if isinstance(path, str) and path == "-":
@@ -113,6 +123,7 @@ def open_source(path: ReadPath) -> Iterator[Source]:
 
 def _opened(name: str) -> IO[bytes]:
     try:
+        check_path(name)
         return Path(name).open("rb")
     except OSError as error:
         raise unreadable(name, error) from error

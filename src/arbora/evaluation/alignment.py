@@ -6,12 +6,15 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from arbora.arrays import as_list
 from arbora.data import Format, read_conllu
+from arbora.data.source import ReadPath
+from arbora.data.whole import is_file
 from arbora.errors import AlignmentError, ArgumentError
 from arbora.evaluation.rules import Rule, rule_for
 from arbora.types import IntArray
@@ -34,7 +37,9 @@ class ParsedSentence(Protocol):
     def format(self) -> str: ...
 
 
-Source = str | os.PathLike[str] | Iterable[ParsedSentence]
+Source = ReadPath | Iterable[ParsedSentence]
+
+_READ = ("forms", "xpos", "heads", "labels", "format")
 
 
 @dataclass(frozen=True)
@@ -136,9 +141,17 @@ def align(
 
 
 def _sentences(source: Source, file_format: Format | None) -> Iterator[ParsedSentence]:
-    if isinstance(source, str | os.PathLike):
-        return iter(read_conllu(source, file_format))
-    return iter(source)
+    if is_file(source):
+        yield from read_conllu(cast("ReadPath", source), file_format)
+        return
+    for sentence in as_list(
+        cast("Iterable[object]", source), "sentences come from a path, an open file or a list"
+    ):
+        if not all(hasattr(sentence, name) for name in _READ):
+            raise ArgumentError(
+                f"what is scored are sentences with heads and labels, not {type(sentence).__name__}"
+            )
+        yield cast("ParsedSentence", sentence)
 
 
 def _names(sources: Sequence[Source]) -> list[str]:

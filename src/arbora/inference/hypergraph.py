@@ -67,8 +67,8 @@ class Hypergraph:
         self._check()
         self.n_nodes = int(self.heads.max()) + 1
         self.n_weights = int(self.weights.max()) + 1
-        self.goal = self.n_nodes - 1 if goal is None else int(goal)
-        if not 0 <= self.goal < self.n_nodes:
+        self.goal = self.n_nodes - 1 if goal is None else as_count(goal, "goal", least=0)
+        if not self.goal < self.n_nodes:
             raise ArgumentError(f"the goal is node {goal}, but nodes are 0 to {self.n_nodes - 1}")
         self._order = np.argsort(self.heads, kind="stable")  # the edges of a node lie together
         tails_in_order = (self.tails[self._order] + 1).astype(np.int32)
@@ -198,7 +198,10 @@ class Derivations:
 
     def score(self, edges: ArrayLike) -> float:
         """The score of a derivation, given its edges."""
-        used = self.graph.weights[_numbers(edges, "edges")]
+        numbers = _numbers(edges, "edges")
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < self.graph.n_edges:
+            raise ArgumentError(f"edges are numbers from 0 to {self.graph.n_edges - 1}")
+        used = self.graph.weights[numbers]
         return float(self.scores[used[used >= 0]].sum())
 
     def _derivation(self, edges: Numbers, score: float) -> Derivation:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from arbora.arrays import as_list
 from arbora.errors import ArgumentError, ShapeError
 from arbora.inference.arguments import as_count, as_real, as_seed
 from arbora.inference.decoding import minimum_bayes_risk
@@ -36,11 +37,7 @@ class Mixture:
     ) -> None:
         if isinstance(components, TreeDistribution):
             raise ArgumentError("a mixture needs a list of distributions, not a single one")
-        if not isinstance(components, Iterable):
-            raise ArgumentError(
-                f"a mixture needs a list of distributions, not {type(components).__name__}"
-            )
-        self.components = tuple(components)
+        self.components = tuple(as_list(components, "a mixture needs a list of distributions"))
         if not self.components:
             raise ArgumentError("a mixture needs at least one component")
         for i, component in enumerate(self.components):

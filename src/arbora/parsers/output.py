@@ -58,7 +58,7 @@ class ParseOptions:
     def __post_init__(self) -> None:
         for name, choices in (("decode", get_args(Decoder)), ("trees", get_args(TreeClass))):
             value = getattr(self, name)
-            if value is not None and value not in choices:
+            if not isinstance(value, str | None) or value not in (None, *choices):
                 raise ArgumentError(f"{name} is one of {', '.join(choices)}, not {value!r}.")
         if not is_whole(self.seed) or not 0 <= self.seed < 1 << 63:
             raise ArgumentError(f"seed is a whole number from 0 to 2^63 - 1, not {self.seed!r}.")

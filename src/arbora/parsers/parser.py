@@ -10,7 +10,7 @@ import numpy as np
 
 from arbora.data import Block, Format, Sentence, read_blocks, read_conllu
 from arbora.data.blocks import CHUNK_SIZE
-from arbora.data.source import ReadPath, source_name
+from arbora.data.source import ReadPath, check_path, source_name
 from arbora.data.whole import TreebankSource, is_file, read_whole
 from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.evaluation import Scores, evaluate
@@ -282,6 +282,9 @@ def _check_higher_order(options: ParseOptions, inference: str | None) -> None:
 
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
     """A parser from a model file."""
+    if not isinstance(path, str | os.PathLike):
+        raise ArgumentError(f"a model is loaded from a path, not from {type(path).__name__}.")
+    check_path(path)
     return Parser.from_model(read_model(path), threads)
 
 

@@ -22,9 +22,6 @@ struct Batch {
   int threads;
 };
 
-// Beyond this a score is refused: exponents of sums of n such scores still fit wide numbers.
-inline constexpr double kLargestScore = 1e14;
-
 // What is wrong with the scores of a sentence.
 enum class Cell : int { fine = 0, nan = 1, positive_infinity = 2, too_large = 3 };
 struct Fault {
