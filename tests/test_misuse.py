@@ -23,9 +23,10 @@ import pytest
 
 import arbora
 from arbora import ArboraError
-from arbora.inference import factors, packed, packed_second_order
+from arbora.inference import factors, hypergraph, packed, packed_second_order
 
 CALLS = 6000
+LIMITED = (packed, packed_second_order, hypergraph)  # what asks how much memory there is
 HUGE = 2**31 - 1  # of counts that take no time: refused, or more than there is
 
 ROWS = "1\tShe\tshe\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\truns\trun\tVERB\t_\t_\t0\troot\t_\t_\n\n"
@@ -112,8 +113,8 @@ D = np.ones((4, 4))
 ANY_HEADS = {"heads": HEADS}
 OF_TREES = {
     "kbest": {"k": 3}, "sample": {"k": 3, "seed": 1}, "log_prob": ANY_HEADS,
-    "expect": {"values": D}, "variance": {"values": D}, "covariance": {"a": D, "b": D}, "vjp": {"d_marginals": D},
-    "constrain": {"required": [(2, 1)], "forbidden": [(0, 3)]},
+    "expect": {"values": D}, "variance": {"values": D}, "covariance": {"a": D, "b": D},
+    "vjp": {"d_marginals": D}, "constrain": {"required": [(2, 1)], "forbidden": [(0, 3)]},
     "pair_marginal": {"first": (2, 1), "second": (0, 2)},
 }  # fmt: skip
 
@@ -326,7 +327,7 @@ def run_misuse(calls: int, seed: int) -> Counter:
 def small_machine(monkeypatch, tmp_path):
     """Where nothing large is made, and what is written is forgotten."""
     monkeypatch.chdir(tmp_path)
-    for module in (packed, packed_second_order):
+    for module in LIMITED:
         monkeypatch.setattr(module, "physical_memory", lambda: 10**9)
 
 
@@ -344,7 +345,8 @@ def test_good_arguments_are_good(tmp_path, monkeypatch):
 
 
 if __name__ == "__main__":
-    packed.physical_memory = packed_second_order.physical_memory = lambda: 10**9
+    for module in LIMITED:
+        module.physical_memory = lambda: 10**9
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         failures = run_misuse(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from arbora import (
+    Hypergraph,
     Mixture,
     Parts,
     ProjectiveTrees,
@@ -13,7 +14,7 @@ from arbora import (
     SpanningTrees,
     TooLargeError,
 )
-from arbora.inference import packed
+from arbora.inference import hypergraph, packed
 from tests.helpers import random_scores
 
 GIGABYTE = 10**9
@@ -90,3 +91,16 @@ def test_large_samples_are_refused(rng):
         with pytest.raises(TooLargeError, match=r"2000000000 draws of \d+ words need \d+\.\d GB"):
             trees.sample(2_000_000_000)
         assert len(trees.sample(2, seed=1)) == 2
+
+
+def test_many_derivations_are_refused(monkeypatch):
+    """Of a chain of ten nodes with two edges each: 1024 derivations, as many draws as one likes."""
+    monkeypatch.setattr(hypergraph, "physical_memory", lambda: GIGABYTE)
+    chain = Hypergraph(np.repeat(np.arange(10), 2), np.repeat(np.arange(-1, 9), 2)[:, None])
+    derivations = chain.derivations(np.zeros(20))
+    with pytest.raises(TooLargeError, match=r"derivations of about 10 edges need 1718\.0 GB"):
+        derivations.sample(2**31 - 1)
+    assert len(derivations.kbest(2**31 - 1)) == 1024
+    long = Hypergraph(np.repeat(np.arange(40), 2), np.repeat(np.arange(-1, 39), 2)[:, None])
+    with pytest.raises(TooLargeError, match=r"derivations of about 40 edges .* 500000 at most"):
+        long.derivations(np.zeros(80)).kbest(2**31 - 1)

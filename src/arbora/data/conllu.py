@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from arbora._core import data as _core
+from arbora.arrays import as_iterator
 from arbora.data.blocks import CHUNK_SIZE, Block, Chunk, Format, OnError, read_blocks
 from arbora.data.output import WritePath, open_output
 from arbora.data.sentence import Sentence
@@ -72,11 +73,10 @@ def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
     """
     if isinstance(sentences, Sentence):
         raise ArgumentError("write_conllu takes several sentences; put the one into a list.")
-    if not isinstance(sentences, Iterable):
-        raise ArgumentError(f"write_conllu takes sentences, not {type(sentences).__name__}.")
+    given = as_iterator(sentences, "write_conllu takes a list of sentences")
     count, join = 0, joined_texts()
     with open_output(path) as write:
-        for block, first, last in _runs(sentences):
+        for block, first, last in _runs(given):
             write(join(block.texts(first, last)))
             count += last - first
     return count

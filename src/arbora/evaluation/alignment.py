@@ -11,7 +11,7 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora.arrays import as_list
+from arbora.arrays import as_iterator
 from arbora.data import Format, read_conllu
 from arbora.data.source import ReadPath
 from arbora.data.whole import is_file
@@ -144,7 +144,7 @@ def _sentences(source: Source, file_format: Format | None) -> Iterator[ParsedSen
     if is_file(source):
         yield from read_conllu(cast("ReadPath", source), file_format)
         return
-    for sentence in as_list(
+    for sentence in as_iterator(
         cast("Iterable[object]", source), "sentences come from a path, an open file or a list"
     ):
         if not all(hasattr(sentence, name) for name in _READ):
