@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import arbora
-from arbora import Parts
+from arbora import Parts, ScoreError
 from arbora.parts import KINDS, PackedParts
 from arbora.testing import (
     all_part_rows,
@@ -139,3 +139,14 @@ def test_parts_can_be_copied(copied):
     assert again.kinds == parts.kinds
     assert np.array_equal(again.arcs, parts.arcs)
     assert np.array_equal(again.grandparents.scores, parts.grandparents.scores)
+
+
+@pytest.mark.parametrize("score", [1e300, -1e300, 1.1e14])
+def test_scores_that_no_sum_can_hold_are_refused(score):
+    """Two arcs of 1e300 would score inf."""
+    arcs = np.zeros((3, 3))
+    arcs[0, 1] = score
+    with pytest.raises(ScoreError, match=r"arcs\[0, 1\] is .*: scores are numbers up to 1e\+14"):
+        Parts(arcs)
+    with pytest.raises(ScoreError, match=r"the score of grandparents\[0\] is .* up to 1e\+14"):
+        Parts(np.zeros((3, 3)), grandparents=([[0, 1, 2]], [score]))

@@ -20,7 +20,8 @@ bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") ==
 // A number as one writes it, of digits only and not huge, or -1.
 std::int64_t number(std::string_view digits) {
   std::int64_t value = -1;
-  if (digits.empty() || digits.size() > 9 || (digits[0] == '0' && digits.size() > 1)) return -1;
+  if (digits.empty() || digits.size() > 9 || digits[0] == '-') return -1;
+  if (digits[0] == '0' && digits.size() > 1) return -1;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   const bool good = error == std::errc() && end == digits.data() + digits.size() && value >= 0;
   return good ? value : -1;

@@ -51,7 +51,9 @@ void fill(const Prepared& prepared, Matrix<double> w) {
 
 void fill(const Prepared& prepared, Matrix<Wide> w) {
   const Index n = prepared.scores.n_words;
+  Polling polling;
   for (Index h = 0; h <= n; ++h) {
+    polling.after(40 * n);
     for (Index m = 1; m <= n; ++m) {
       w.set(
           h, m,

@@ -21,7 +21,9 @@ void fill(ArcScores scores, const Shift& shift, Matrix<double> w) {
   plain_weights(scores, shift, w);
 }
 void fill(ArcScores scores, const Shift& shift, Matrix<Wide> w) {
+  Polling polling;
   for (Index h = 0; h <= scores.n_words; ++h) {
+    polling.after(40 * scores.n_words);
     for (Index m = 1; m <= scores.n_words; ++m) w.set(h, m, wide_weight(scores, shift, h, m));
   }
 }
@@ -135,9 +137,10 @@ bool sample_on(ArcScores scores, Root root, const Shift& shift, DrawKey key, Ind
   fill(scores, shift, e.w);
   if (!trusted(inside(e))) return false;
   std::vector<EisnerItem> open;
+  Polling polling;
   for (Index draw = 0; draw < count; ++draw) {
     RandomStream random(key.seed, key.sentence, static_cast<std::uint64_t>(draw));
-    walk_down(e, ChooseRandomly<T>{random}, open, heads + draw * scores.n_words);
+    walk_down(e, ChooseRandomly<T>{random}, open, heads + draw * scores.n_words, polling);
   }
   return true;
 }
@@ -190,7 +193,8 @@ bool best_projective_tree(ArcScores scores, Root root, std::int32_t* heads, Work
   const auto e = best_chart(scores, root, workspace, &best);
   if (best == kForbidden) return false;
   std::vector<EisnerItem> open;
-  walk_down(e, ChooseBest{}, open, heads);
+  Polling polling;
+  walk_down(e, ChooseBest{}, open, heads, polling);
   return true;
 }
 

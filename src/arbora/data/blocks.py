@@ -50,7 +50,7 @@ def format_code(format: Format | None) -> int | None:  # noqa: A002  # the publi
     """The core's number of a format."""
     if format is None:
         return None
-    if format not in get_args(Format):
+    if not isinstance(format, str) or format not in get_args(Format):
         raise ArgumentError(f"format is 'conllu', 'conllx' or None (recognised), not {format!r}.")
     return get_args(Format).index(format)
 
@@ -72,13 +72,18 @@ def read_blocks(
     odd line of a file is a `DataWarning`.
     """
     code = format_code(format)
-    if chunk_size < 1:
-        raise ArgumentError(f"chunk_size is a positive number of bytes, not {chunk_size}.")
-    if not 1 <= max_sentence_bytes <= _LARGEST_BLOCK:
+    if not isinstance(chunk_size, int) or chunk_size < 1:
+        raise ArgumentError(f"chunk_size is a positive number of bytes, not {chunk_size!r}.")
+    if not isinstance(max_sentence_bytes, int) or not 1 <= max_sentence_bytes <= _LARGEST_BLOCK:
         raise ArgumentError(
             f"max_sentence_bytes is a number of bytes up to {_LARGEST_BLOCK}, not "
-            f"{max_sentence_bytes}."
+            f"{max_sentence_bytes!r}."
         )
+    for name, value in (("skip_bad", skip_bad), ("trees", trees)):
+        if not isinstance(value, bool):
+            raise ArgumentError(f"{name} is True or False, not {value!r}.")
+    if on_error is not None and not callable(on_error):
+        raise ArgumentError(f"on_error is a function of an error, not {on_error!r}.")
     with open_source(path) as source:
         known, warned = True, False
         if code is None:

@@ -6,12 +6,15 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from arbora.arrays import as_iterator
 from arbora.data import Format, read_conllu
+from arbora.data.source import ReadPath
+from arbora.data.whole import is_file
 from arbora.errors import AlignmentError, ArgumentError
 from arbora.evaluation.counts import TreeFaults
 from arbora.evaluation.rules import Rule, rule_for
@@ -36,7 +39,9 @@ class ParsedSentence(Protocol):
     def format(self) -> str: ...
 
 
-Source = str | os.PathLike[str] | Iterable[ParsedSentence]
+Source = ReadPath | Iterable[ParsedSentence]
+
+_READ = ("forms", "xpos", "heads", "labels", "format")
 
 
 @dataclass(frozen=True)
@@ -163,9 +168,18 @@ def align(
 
 
 def _sentences(source: Source, file_format: Format | None) -> Iterator[ParsedSentence]:
-    if isinstance(source, str | os.PathLike):
-        return read_conllu(source, file_format)
-    return iter(source)
+    if is_file(source):
+        return read_conllu(cast("ReadPath", source), file_format)
+    return _checked(cast("Iterable[object]", source))
+
+
+def _checked(source: Iterable[object]) -> Iterator[ParsedSentence]:
+    for sentence in as_iterator(source, "sentences come from a path, an open file or a list"):
+        if not all(hasattr(sentence, name) for name in _READ):
+            raise ArgumentError(
+                f"what is scored are sentences with heads and labels, not {type(sentence).__name__}"
+            )
+        yield cast("ParsedSentence", sentence)
 
 
 def _notes_on_format(gold: Iterator[ParsedSentence], name: str) -> tuple[str, ...]:

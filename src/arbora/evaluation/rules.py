@@ -79,7 +79,7 @@ RULE_OF_FORMAT = {"conllx": "conllx", "conllu": "conll2018"}
 def rule_for(name: str | None, file_format: str) -> Rule:
     """The rule of that name, or without a name the rule that belongs to the format."""
     chosen = RULE_OF_FORMAT[file_format] if name is None else name
-    if chosen not in RULES:
+    if not isinstance(chosen, str) or chosen not in RULES:
         known = ", ".join(repr(rule) for rule in RULES)
         raise ArgumentError(f"there is no evaluation rule {chosen!r}: choose one of {known}")
     return RULES[chosen]

@@ -192,11 +192,11 @@ def _as_factors(factors: Sequence[Factor], n_variables: int) -> list[Factor]:
 
 
 def _groups(schedule: str | Sequence[Sequence[int]], count: int) -> list[list[int]]:
-    if schedule == "serial":
-        return [[i] for i in range(count)]
-    if schedule == "parallel":
-        return [list(range(count))]
     if isinstance(schedule, str):
+        if schedule == "serial":
+            return [[i] for i in range(count)]
+        if schedule == "parallel":
+            return [list(range(count))]
         raise ArgumentError(f'schedule is "serial", "parallel" or groups of factors: {schedule!r}')
     try:
         groups = [[operator.index(i) for i in group] for group in schedule]

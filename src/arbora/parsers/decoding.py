@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from arbora.features import Encoded
 from arbora.inference.decoding import greedy_heads, risk_scores
 from arbora.inference.layout import Layout
-from arbora.inference.packed import Packed
+from arbora.inference.packed import Packed, check_room
 from arbora.inference.tree_checks import in_class
 from arbora.parsers.higher_order import PartDecoder
 from arbora.parsers.model import Model
@@ -115,6 +115,7 @@ class BlockDecoder:
         """
         # Clusters are summed over before the temperature, as when it was fitted.
         scale = 1.0 if self.model.hidden else 1.0 / temperature
+        check_room(int(((encoded.n_words[sentences] + 1) ** 2).sum()) * self.depth)
         scores = self._arcs.scores(self._first_order.weights, encoded, sentences, scale=scale)
         n_labels = self._arcs.n_labels
         if self.model.hidden and n_labels is not None:

@@ -15,6 +15,7 @@ from arbora.errors import ArgumentError
 from arbora.features import Encoded
 from arbora.inference.packed import Packed
 from arbora.parsers.decoding import BlockDecoder, Decoded
+from arbora.parsers.lengths import LONGEST_SENTENCE
 from arbora.parsers.settings import Decoder, is_whole
 from arbora.training.labeller import softmax
 from arbora.types import FloatArray, IntArray, TreeClass
@@ -32,7 +33,8 @@ _OF_OTHER_TREES = [
 class ParseOptions:
     """How to parse. `kbest` and `samples` repeat every sentence with a tree each.
 
-    `certificates` says in comments whether a tree is certainly the best.
+    `certificates` says in comments whether a tree is certainly the best. A sentence of more than
+    `max_words` words is refused: time grows with the cube of its length, memory with the square.
     """
 
     decode: Decoder | None = None
@@ -42,6 +44,7 @@ class ParseOptions:
     samples: int | None = None
     seed: int = 0
     certificates: bool = False
+    max_words: int = LONGEST_SENTENCE
 
     @classmethod
     def checked(cls, **options: Any) -> ParseOptions:
@@ -55,7 +58,7 @@ class ParseOptions:
     def __post_init__(self) -> None:
         for name, choices in (("decode", get_args(Decoder)), ("trees", get_args(TreeClass))):
             value = getattr(self, name)
-            if value is not None and value not in choices:
+            if not isinstance(value, str | None) or value not in (None, *choices):
                 raise ArgumentError(f"{name} is one of {', '.join(choices)}, not {value!r}.")
         if not is_whole(self.seed) or not 0 <= self.seed < 1 << 63:
             raise ArgumentError(f"seed is a whole number from 0 to 2^63 - 1, not {self.seed!r}.")
@@ -65,6 +68,8 @@ class ParseOptions:
             raise ArgumentError(
                 "certificates say that a tree is the best: leave kbest and samples out."
             )
+        if not is_whole(self.max_words) or self.max_words < 1:
+            raise ArgumentError(f"max_words is a number of words, not {self.max_words!r}.")
         for name in ("kbest", "samples"):
             value = getattr(self, name)
             if value is not None and (not is_whole(value) or value < 1):

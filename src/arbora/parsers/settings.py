@@ -100,12 +100,13 @@ class ParserSettings:
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
-            if value not in choices:
+            if not isinstance(value, str | bool | None) or value not in choices:
                 known = ", ".join(str(choice) for choice in choices if choice is not None)
                 raise ArgumentError(f"{name} is one of {known}, not {value!r}.")
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
-            if (value is None and name in _OPTIONAL) or (name, value) == ("rate", "auto"):
+            automatic = name == "rate" and isinstance(value, str) and value == "auto"
+            if automatic or (value is None and name in _OPTIONAL):
                 continue
             if name in _REAL:
                 if isinstance(value, bool) or not isinstance(value, int | float) or value != value:

@@ -8,6 +8,9 @@
 
 namespace arbora {
 
+// Beyond this a score is refused: exponents of sums of n such scores still fit wide numbers.
+inline constexpr double kLargestScore = 1e14;
+
 // Why a sentence has no tree, and the word that shows it.
 enum class Problem : int {
   none = 0,
