@@ -30,4 +30,7 @@ Verdict feasibility(ArcScores scores, Trees trees, Root root);
 // Indexed by word; empty of `true` if there is no single-root tree.
 std::vector<bool> possible_single_roots(ArcScores scores);
 
+// Whether each arc is in a spanning tree, by cell of the scores. There is one.
+std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root);
+
 }  // namespace arbora
