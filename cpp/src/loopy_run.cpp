@@ -160,6 +160,7 @@ double LoopyRun::sum_head(Index head, const Row& old, Start start) {
                     in_links_.empty() ? nullptr : in_links_.data());
 }
 
+// Messages to arcs that are forbidden, or that the tree has made certain, are of no consequence.
 void LoopyRun::send_from_walks(const Row& old, const Row& fresh, Start start) {
   const ArcOrder& order = graph_.order();
   for (Index h = 0; h <= graph_.parts().n_words(); ++h) {
@@ -171,18 +172,20 @@ void LoopyRun::send_from_walks(const Row& old, const Row& fresh, Start start) {
           in_links_[c] == kForbidden ? 0.0 : walks_.log_walks()[c] - log_partition + total;
     }
     double* to_modifier = fresh.to_modifier + order.first[at(h)];
+    const double* from_tree = old.from_tree + order.first[at(h)];
     bool sound = true;
     for (std::size_t j = 0; j < in_arcs_.size(); ++j) {
       const double ratio = walks_.taken()[j] / walks_.skipped()[j];
-      sound = sound && sound_odds(ratio);  // a forbidden arc's are not
-      to_modifier[j] = std::log(ratio) - in_arcs_[j];
+      const bool of_consequence = std::abs(from_tree[j]) != graph_.certain();
+      sound = sound && (sound_odds(ratio) || !of_consequence);
+      to_modifier[j] = of_consequence ? std::log(ratio) - in_arcs_[j] : 0.0;
     }
     if (!sound) mend_messages(h, to_modifier);
   }
 }
 
 // The messages of a head's walks again, in logarithms: what came in left no chance for some of the
-// contrary. Those to forbidden arcs are of no consequence.
+// contrary.
 void LoopyRun::mend_messages(Index head, double* to_modifier) {
   log_walks_.sum(steps_of(*graph_.steps(), head), in_arcs_.data(),
                  in_links_.empty() ? nullptr : in_links_.data());

@@ -145,20 +145,7 @@ double TreeFactor::messages(const double* incoming, double certain, double* marg
 void TreeFactor::mend(const double* incoming, const double* marginals, double doubtful,
                       double certain, double* outgoing) {
   if (possible_.empty()) find_possible(marginals);
-  alone_.clear();
-  for (Index i = 0; i < size(); ++i) {
-    if (marginals[i] * off_[at(i)] >= doubtful) continue;
-    const Index m = cells_[at(i)] % (n_words_ + 1);
-    if (incoming[i] == kForbidden) {
-      outgoing[i] = 0.0;
-    } else if (!possible_[at(i)]) {
-      outgoing[i] = -certain;
-    } else if (n_possible_[at(m)] == 1) {
-      outgoing[i] = certain;
-    } else {
-      alone_.push_back(i);
-    }
-  }
+  while (!say_what_is_certain(incoming, marginals, doubtful, certain, outgoing)) refine_possible();
   if (alone_.empty()) return;
   const auto log_marginals =
       trees_ == Trees::projective ? projective_log_marginals : spanning_log_marginals;
@@ -167,6 +154,80 @@ void TreeFactor::mend(const double* incoming, const double* marginals, double do
   for (const Index i : alone_) {
     outgoing[i] = answer_[at(cells_[at(i)])] - log_sum_of_others(i) - incoming[i];
   }
+}
+
+// Lists the other doubtful messages in alone_. False if some of them may yet be certain.
+bool TreeFactor::say_what_is_certain(const double* incoming, const double* marginals,
+                                     double doubtful, double certain, double* outgoing) {
+  alone_.clear();
+  for (Index i = 0; i < size(); ++i) {
+    if (marginals[i] * off_[at(i)] >= doubtful) continue;
+    if (incoming[i] == kForbidden) {
+      outgoing[i] = 0.0;
+    } else if (!possible_[at(i)]) {
+      outgoing[i] = -certain;
+    } else if (n_possible_[at(cells_[at(i)] % (n_words_ + 1))] == 1) {
+      outgoing[i] = certain;
+    } else {
+      alone_.push_back(i);
+    }
+  }
+  return alone_.empty() || all_possible_known_;
+}
+
+// Which arcs are in a tree, as far as that is easily told. Sums over projective trees only add and
+// multiply: as long as nothing can underflow, an arc that has no tree is one whose marginal is 0.
+void TreeFactor::find_possible(const double* marginals) {
+  const Index side = n_words_ + 1;
+  possible_.resize(cells_.size());
+  n_possible_.assign(at(side), 0);
+  all_possible_known_ = trees_ == Trees::projective;
+  if (all_possible_known_ && may_underflow(scores_.data(), n_words_)) {
+    count_trees();
+    marginals = nullptr;
+  }
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const Index cell = cells_[i];
+    const double count = marginals == nullptr ? answer_[at(cell)] : marginals[i];
+    possible_[i] = all_possible_known_ ? count > 0.0 : scores_[at(cell)] != kForbidden;
+    n_possible_[at(cell % side)] += possible_[i];
+  }
+  if (all_possible_known_) return;
+  while (exclude_cycles()) {
+  }
+}
+
+// An arc is in no tree if its head hangs from its modifier by arcs without an alternative. Whether
+// such arcs were found, so that others may be without an alternative now.
+bool TreeFactor::exclude_cycles() {
+  const Index side = n_words_ + 1;
+  only_head_.assign(at(side), -1);
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const Index m = cells_[i] % side;
+    if (possible_[i] && n_possible_[at(m)] == 1) only_head_[at(m)] = cells_[i] / side;
+  }
+  bool found = false;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const Index m = cells_[i] % side;
+    if (!possible_[i] || n_possible_[at(m)] == 1) continue;
+    Index above = cells_[i] / side;
+    while (above > 0 && above != m) above = only_head_[at(above)];
+    if (above != m) continue;
+    possible_[i] = 0;
+    n_possible_[at(m)] -= 1;
+    found = true;
+  }
+  return found;
+}
+
+void TreeFactor::refine_possible() {
+  const std::vector<bool> arcs = possible_spanning_arcs({scores_.data(), n_words_}, root_);
+  std::fill(n_possible_.begin(), n_possible_.end(), 0);
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    possible_[i] = arcs[at(cells_[i])];
+    n_possible_[at(cells_[i] % (n_words_ + 1))] += possible_[i];
+  }
+  all_possible_known_ = true;
 }
 
 // Makes answer_ positive where a projective tree has the arc: with scores of 0, trees are counted.
@@ -181,26 +242,6 @@ void TreeFactor::count_trees() {
     for (double& value : answer_) value = value == kForbidden ? 0.0 : 1.0;
   }
   workspace_.reset();
-}
-
-// Which arcs are in a tree at all. Sums over projective trees only add and multiply: as long as
-// nothing can underflow, an arc that has no tree is one whose marginal is 0.
-void TreeFactor::find_possible(const double* marginals) {
-  const Index side = n_words_ + 1;
-  if (trees_ == Trees::nonprojective) {
-    const std::vector<bool> arcs = possible_spanning_arcs({scores_.data(), n_words_}, root_);
-    for (std::size_t i = 0; i < cells_.size(); ++i) answer_[at(cells_[i])] = arcs[at(cells_[i])];
-  } else if (!may_underflow(scores_.data(), n_words_)) {
-    for (std::size_t i = 0; i < cells_.size(); ++i) answer_[at(cells_[i])] = marginals[i];
-  } else {
-    count_trees();
-  }
-  possible_.resize(cells_.size());
-  n_possible_.assign(at(side), 0);
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    possible_[i] = answer_[at(cells_[i])] > 0.0;
-    n_possible_[at(cells_[i] % side)] += possible_[i];
-  }
 }
 
 // log P(off) from the logarithms of the marginals in answer_.

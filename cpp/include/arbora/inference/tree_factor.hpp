@@ -48,7 +48,11 @@ class TreeFactor {
   void sum_others();
   void mend(const double* incoming, const double* marginals, double doubtful, double certain,
             double* outgoing);
+  bool say_what_is_certain(const double* incoming, const double* marginals, double doubtful,
+                           double certain, double* outgoing);
   void find_possible(const double* marginals);
+  bool exclude_cycles();
+  void refine_possible();
   void count_trees();
   double log_sum_of_others(Index i);
   bool require_or_forbid(Index i, bool forbid);
@@ -62,9 +66,11 @@ class TreeFactor {
   std::vector<Index> by_word_, first_of_;  // the variables of each word
   std::vector<double> scores_, dense_, others_, off_, d_dense_, answer_, column_shift_;
   std::vector<double> logs_;
-  std::vector<char> possible_;     // whether a tree has the arc; empty if that is not known
-  std::vector<Index> n_possible_;  // by word, arcs that a tree has
-  std::vector<Index> alone_;       // variables whose messages or gradients are not plain
+  std::vector<char> possible_;       // whether a tree has the arc; empty if that is not known
+  std::vector<Index> n_possible_;    // by word, arcs that a tree has
+  bool all_possible_known_ = false;  // or some that are called possible are in no tree
+  std::vector<Index> only_head_;     // by word, the head of its only possible arc, or -1
+  std::vector<Index> alone_;         // variables whose messages or gradients are not plain
   Workspace workspace_;
 };
 
