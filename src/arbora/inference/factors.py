@@ -80,7 +80,7 @@ class _Compiled:
         self, kind: type[kernels.Factor], sizes: tuple[Any, ...], variables: ArrayLike,
         scores: ArrayLike,
     ) -> None:  # fmt: skip
-        self._kind, self._sizes = kind, sizes
+        self._kind, self.sizes = kind, sizes
         self._kernel = kind(*sizes)
         self.variables = as_variables(variables)
         self.scores = _as_scores(scores, self._kernel.n_scores, type(self).__name__)
@@ -95,7 +95,7 @@ class _Compiled:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._kernel = self._kind(*self._sizes)
+        self._kernel = self._kind(*self.sizes)
 
     def log_partition(self, incoming: ArrayLike) -> float:
         """The logarithm of the sum of all weights."""
@@ -125,9 +125,7 @@ class _Compiled:
         sane = np.abs(row) <= LARGEST_VALUE
         if not (sane if finite else sane | np.isinf(row)).all():
             others = "" if finite else ", or inf or -inf for variables that are on or off"
-            raise ScoreError(
-                f"{what} must be numbers up to {LARGEST_VALUE:g} in magnitude{others}"
-            )
+            raise ScoreError(f"{what} must be numbers up to {LARGEST_VALUE:g} in magnitude{others}")
         return row
 
     def __repr__(self) -> str:

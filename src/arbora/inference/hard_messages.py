@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from arbora.errors import ConstraintError
-from arbora.inference.factors import Factor
+from arbora.inference.factors import Factor, Variables
 from arbora.types import FloatArray
 
 __all__ = ["Heard", "log_partition_of", "messages_of", "pullback_of"]
@@ -60,7 +60,7 @@ class Heard:
         return _with_infinities(self.finite_by(i), others, variables)
 
 
-def _with_infinities(finite: FloatArray, must: FloatArray, variables: FloatArray) -> FloatArray:
+def _with_infinities(finite: FloatArray, must: FloatArray, variables: Variables) -> FloatArray:
     on, off = must > 0
     if (on & off).any():
         raise ConstraintError(

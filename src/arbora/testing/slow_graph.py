@@ -29,19 +29,31 @@ __all__ = ["EnumeratedFactor", "SlowGraph"]
 
 
 class EnumeratedFactor(NamedTuple):
-    """A factor as the configurations that it allows, `on[c, i]` for its variable i."""
+    """A factor as the configurations that it allows, `on[c, i]` for its variable i.
+
+    `uses[c, s]` says how often configuration c counts parameter s of the factor.
+    """
 
     variables: NDArray[np.int64]
     on: NDArray[np.bool_]
+    uses: NDArray[np.int64]
     scores: Precise
 
     @classmethod
     def of(cls, factor: Factor) -> EnumeratedFactor:
         """Any factor of `arbora.inference.factors`."""
-        every = np.array(list(itertools.product([False, True], repeat=len(factor.variables))))
-        scores = np.array([_score(factor, on) for on in every], dtype=np.longdouble)
-        allowed = scores > -np.inf
-        return cls(np.asarray(factor.variables), every[allowed], scores[allowed])
+        states, rows, scores = [], [], []
+        for on in map(np.array, itertools.product([False, True], repeat=len(factor.variables))):
+            used = _used(factor, on)
+            if used is None or (factor.scores[used] == -np.inf).any():
+                continue
+            states.append(on)
+            rows.append(np.bincount(used, minlength=len(factor.scores)))
+            scores.append(factor.scores[used].astype(np.longdouble).sum())
+        return cls(
+            np.asarray(factor.variables), np.array(states), np.array(rows),
+            np.array(scores, dtype=np.longdouble),
+        )  # fmt: skip
 
     def weights(self, incoming: Precise) -> Precise:
         """log of the weights; variables that must be on weigh nothing."""
@@ -60,6 +72,24 @@ class EnumeratedFactor(NamedTuple):
             on, off = log_sum(weights[self.on[:, i]]), log_sum(weights[~self.on[:, i]])
             answer[i] = 0.0 if on == off == -np.inf else on - off
         return answer
+
+    def pullback(self, incoming: Precise, d_messages: ArrayLike) -> tuple[Precise, Precise]:
+        """Gradients by `incoming` and by the factor's scores; constants have none."""
+        d_weights = np.zeros(len(self.scores), np.longdouble)
+        d_incoming = np.zeros(len(incoming), np.longdouble)
+        for i, d_message in enumerate(np.asarray(d_messages)):
+            others = incoming.copy()
+            others[i] = 0.0
+            weights = self.weights(others)
+            states = [np.where(self.on[:, i] == state, weights, -np.inf) for state in (True, False)]
+            if (np.array([state.max() for state in states]) == -np.inf).any():
+                continue
+            on, off = (np.exp(state - log_sum(state)) for state in states)
+            d_weights += d_message * (on - off)
+            others_on = self.on.copy()
+            others_on[:, i] = False
+            d_incoming += d_message * (on - off) @ others_on
+        return np.where(np.isinf(incoming), 0.0, d_incoming), d_weights @ self.uses
 
 
 class SlowGraph:
@@ -111,53 +141,53 @@ class SlowGraph:
         return np.asarray(np.exp(-np.logaddexp(0, -self.totals)))
 
 
-def _score(factor: Factor, on: NDArray[np.bool_]) -> float:
-    """The score of a configuration."""
+def _used(factor: Factor, on: NDArray[np.bool_]) -> list[int] | None:
+    """The scores that a configuration counts; None if it is no configuration."""
     if isinstance(factor, Pair):
-        return float(factor.scores[0]) if on.all() else 0.0
+        return [0] if on.all() else []
     if isinstance(factor, Table):
-        return float(factor.scores[int(np.sum(on << np.arange(len(on))))])
+        return [int(np.sum(on << np.arange(len(on))))]
     if isinstance(factor, ExactlyOne):
-        return 0.0 if on.sum() == 1 else -np.inf
+        return [] if on.sum() == 1 else None
     if isinstance(factor, AtMostOne):
-        return 0.0 if on.sum() <= 1 else -np.inf
+        return [] if on.sum() <= 1 else None
     if isinstance(factor, Head):
-        return _walk_score(factor.scores.tolist(), *factor._sizes, on)
+        left, right, links = factor.sizes
+        return _steps(left, right, links, on)
     assert isinstance(factor, TreeFactor)
-    return _tree_score(*factor._sizes, on)
+    n_words, heads, modifiers, projective, multi = factor.sizes
+    return [] if _is_tree(n_words, heads, modifiers, projective, multi, on) else None
 
 
-def _walk_score(
-    scores: list[float], left: int, right: int, links: int, on: NDArray[np.bool_]
-) -> float:
+def _steps(left: int, right: int, links: int, on: NDArray[np.bool_]) -> list[int] | None:
     choice = np.flatnonzero(on[left + right :])
     if links and len(choice) != 1:
-        return -np.inf
+        return None
     pairs = [(k + 1) * (k + 2) // 2 for k in (left, right)]
     first = (int(choice[0]) if links else 0) * sum(pairs)
-    total = 0.0
+    steps = []
     for k, begin, taken in (
         (left, first, on[:left]),
         (right, first + pairs[0], on[left : left + right]),
     ):
         path = [0, *(np.flatnonzero(taken) + 1).tolist(), k + 1]
         for previous, following in itertools.pairwise(path):
-            total += scores[begin + (following - 1) * following // 2 + previous]
-    return total
+            steps.append(begin + (following - 1) * following // 2 + previous)
+    return steps
 
 
-def _tree_score(
+def _is_tree(
     n_words: int,
     heads: NDArray[np.int32],
     modifiers: NDArray[np.int32],
     projective: bool,
     multi: bool,
     on: NDArray[np.bool_],
-) -> float:
+) -> bool:
     if sorted(modifiers[on].tolist()) != list(range(1, n_words + 1)):
-        return -np.inf
+        return False
     tree = heads[on][np.argsort(modifiers[on])]
     trees = enumerate_trees(
         n_words, "projective" if projective else "nonprojective", "multi" if multi else "single"
     )
-    return 0.0 if (trees == tree).all(axis=1).any() else -np.inf
+    return bool((trees == tree).all(axis=1).any())
