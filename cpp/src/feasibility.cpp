@@ -210,13 +210,14 @@ std::vector<bool> possible_single_roots(ArcScores scores) {
 
 // The arc h -> m needs a way from the root to h that does not pass m; all else follows, because
 // what else m leads to may hang from it.
-std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root) {
+std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root,
+                                         std::span<const Index> modifiers) {
   const Index n = scores.n_words, side = scores.side();
   const ArcBits arcs(scores, Direction::down);
   const std::vector<bool> roots =
       root == Root::single ? possible_single_roots(scores) : std::vector<bool>();
   std::vector<bool> possible(static_cast<std::size_t>(side * side), false);
-  for (Index m = 1; m <= n; ++m) {
+  for (const Index m : modifiers) {
     WordSet seen(n);
     seen.add(m);
     if (root == Root::multi) arcs.reach(0, seen);

@@ -166,34 +166,30 @@ bool TreeFactor::say_what_is_certain(const double* incoming, const double* margi
       outgoing[i] = 0.0;
     } else if (!possible_[at(i)]) {
       outgoing[i] = -certain;
-    } else if (n_possible_[at(cells_[at(i)] % (n_words_ + 1))] == 1) {
+    } else if (n_possible_[at(word_of(i))] == 1) {
       outgoing[i] = certain;
     } else {
       alone_.push_back(i);
     }
   }
-  return alone_.empty() || all_possible_known_;
+  return std::all_of(alone_.begin(), alone_.end(), [&](Index i) { return known_[at(word_of(i))]; });
 }
 
 // Which arcs are in a tree, as far as that is easily told. Sums over projective trees only add and
 // multiply: as long as nothing can underflow, an arc that has no tree is one whose marginal is 0.
 void TreeFactor::find_possible(const double* marginals) {
-  const Index side = n_words_ + 1;
+  const bool projective = trees_ == Trees::projective;
+  const bool counted = projective && may_underflow(scores_.data(), n_words_);
+  if (counted) count_trees();
   possible_.resize(cells_.size());
-  n_possible_.assign(at(side), 0);
-  all_possible_known_ = trees_ == Trees::projective;
-  if (all_possible_known_ && may_underflow(scores_.data(), n_words_)) {
-    count_trees();
-    marginals = nullptr;
-  }
+  n_possible_.assign(at(n_words_ + 1), 0);
+  known_.assign(at(n_words_ + 1), projective);
   for (std::size_t i = 0; i < cells_.size(); ++i) {
-    const Index cell = cells_[i];
-    const double count = marginals == nullptr ? answer_[at(cell)] : marginals[i];
-    possible_[i] = all_possible_known_ ? count > 0.0 : scores_[at(cell)] != kForbidden;
-    n_possible_[at(cell % side)] += possible_[i];
+    const double weight = counted ? answer_[at(cells_[i])] : marginals[i];
+    possible_[i] = projective ? weight > 0.0 : scores_[at(cells_[i])] != kForbidden;
+    n_possible_[at(word_of(static_cast<Index>(i)))] += possible_[i];
   }
-  if (all_possible_known_) return;
-  while (exclude_cycles()) {
+  while (!projective && exclude_cycles()) {
   }
 }
 
@@ -220,14 +216,24 @@ bool TreeFactor::exclude_cycles() {
   return found;
 }
 
+// Finds out which arcs are in a tree for the words of all messages that are still in doubt.
 void TreeFactor::refine_possible() {
-  const std::vector<bool> arcs = possible_spanning_arcs({scores_.data(), n_words_}, root_);
-  std::fill(n_possible_.begin(), n_possible_.end(), 0);
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    possible_[i] = arcs[at(cells_[i])];
-    n_possible_[at(cells_[i] % (n_words_ + 1))] += possible_[i];
+  std::vector<Index> words;
+  for (const Index i : alone_) {
+    const Index m = word_of(i);
+    if (known_[at(m)]) continue;
+    known_[at(m)] = 1;
+    words.push_back(m);
   }
-  all_possible_known_ = true;
+  const std::vector<bool> arcs = possible_spanning_arcs({scores_.data(), n_words_}, root_, words);
+  for (const Index m : words) {
+    n_possible_[at(m)] = 0;
+    for (Index j = first_of_[at(m)]; j < first_of_[at(m + 1)]; ++j) {
+      const Index i = by_word_[at(j)];
+      possible_[at(i)] = arcs[at(cells_[at(i)])];
+      n_possible_[at(m)] += possible_[at(i)];
+    }
+  }
 }
 
 // Makes answer_ positive where a projective tree has the arc: with scores of 0, trees are counted.
@@ -246,7 +252,7 @@ void TreeFactor::count_trees() {
 
 // log P(off) from the logarithms of the marginals in answer_.
 double TreeFactor::log_sum_of_others(Index i) {
-  const Index m = cells_[at(i)] % (n_words_ + 1);
+  const Index m = word_of(i);
   logs_.clear();
   for (Index j = first_of_[at(m)]; j < first_of_[at(m + 1)]; ++j) {
     if (by_word_[at(j)] != i) logs_.push_back(answer_[at(cells_[at(by_word_[at(j)])])]);
@@ -267,7 +273,7 @@ bool TreeFactor::require_or_forbid(Index i, bool forbid) {
 // One of a word's arcs is on, so a number for an arc is the same as its negative for all others, up
 // to a constant. Large numbers belong to unlikely arcs: on likely ones they would cancel.
 void TreeFactor::add_to_others(Index i, double amount) {
-  const Index m = cells_[at(i)] % (n_words_ + 1);
+  const Index m = word_of(i);
   for (Index j = first_of_[at(m)]; j < first_of_[at(m + 1)]; ++j) {
     if (by_word_[at(j)] != i) d_dense_[at(cells_[at(by_word_[at(j)])])] += amount;
   }

@@ -45,6 +45,7 @@ class TreeFactor {
 
  private:
   ArcScores scatter(const double* incoming);
+  Index word_of(Index i) const { return cells_[static_cast<std::size_t>(i)] % (n_words_ + 1); }
   void sum_others();
   void mend(const double* incoming, const double* marginals, double doubtful, double certain,
             double* outgoing);
@@ -66,11 +67,11 @@ class TreeFactor {
   std::vector<Index> by_word_, first_of_;  // the variables of each word
   std::vector<double> scores_, dense_, others_, off_, d_dense_, answer_, column_shift_;
   std::vector<double> logs_;
-  std::vector<char> possible_;       // whether a tree has the arc; empty if that is not known
-  std::vector<Index> n_possible_;    // by word, arcs that a tree has
-  bool all_possible_known_ = false;  // or some that are called possible are in no tree
-  std::vector<Index> only_head_;     // by word, the head of its only possible arc, or -1
-  std::vector<Index> alone_;         // variables whose messages or gradients are not plain
+  std::vector<char> possible_;     // whether a tree has the arc; empty if that is not known
+  std::vector<Index> n_possible_;  // by word, arcs that a tree has
+  std::vector<char> known_;        // by word: or some that are called possible are in no tree
+  std::vector<Index> only_head_;   // by word, the head of its only possible arc, or -1
+  std::vector<Index> alone_;       // variables whose messages or gradients are not plain
   Workspace workspace_;
 };
 

@@ -2,6 +2,7 @@
 // never from a zero or a tiny pivot.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "arbora/tree/arc_scores.hpp"
@@ -30,7 +31,9 @@ Verdict feasibility(ArcScores scores, Trees trees, Root root);
 // Indexed by word; empty of `true` if there is no single-root tree.
 std::vector<bool> possible_single_roots(ArcScores scores);
 
-// Whether each arc is in a spanning tree, by cell of the scores. There is one.
-std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root);
+// Whether each arc into one of the given words is in a spanning tree, by cell of the scores. There
+// is a tree.
+std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root,
+                                         std::span<const Index> modifiers);
 
 }  // namespace arbora
