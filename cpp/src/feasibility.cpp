@@ -216,6 +216,31 @@ std::vector<bool> possible_single_roots(ArcScores scores) {
   return roots;
 }
 
+// The arc h -> m needs a way from the root to h that does not pass m; all else follows, because
+// what else m leads to may hang from it.
+std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root,
+                                         std::span<const Index> modifiers) {
+  const Index n = scores.n_words, side = scores.side();
+  const ArcBits arcs(scores, Direction::down);
+  const std::vector<bool> roots =
+      root == Root::single ? possible_single_roots(scores) : std::vector<bool>();
+  std::vector<bool> possible(static_cast<std::size_t>(side * side), false);
+  for (const Index m : modifiers) {
+    WordSet seen(n);
+    seen.add(m);
+    if (root == Root::multi) arcs.reach(0, seen);
+    for (Index r = 1; root == Root::single && r <= n; ++r) {
+      if (roots[static_cast<std::size_t>(r)] && !seen.has(r)) arcs.reach(r, seen);
+    }
+    const bool of_root = root == Root::multi || roots[static_cast<std::size_t>(m)];
+    for (Index h = 0; h <= n; ++h) {
+      const bool reached = h == 0 ? of_root : h != m && seen.has(h);
+      possible[static_cast<std::size_t>(h * side + m)] = reached && scores.allows(h, m);
+    }
+  }
+  return possible;
+}
+
 Verdict feasibility(ArcScores scores, Trees trees, Root root) {
   const Verdict verdict = spanning_verdict(scores, root);
   if (verdict.problem != Problem::none || trees == Trees::nonprojective) return verdict;

@@ -133,6 +133,9 @@ Matrix<T> copy_of(Matrix<T> x, Index side, Workspace& workspace) {
   return copy;
 }
 
+// Marginals err by little more than rounding errors of 1.
+constexpr double kDoubtful = 1e-8;
+
 template <class T>
 bool sums_on(const Prepared& prepared, Workspace& workspace, double* marginals, Sums* sums) {
   const Index n = prepared.scores.n_words, side = n + 1;
@@ -146,6 +149,7 @@ bool sums_on(const Prepared& prepared, Workspace& workspace, double* marginals, 
   log_z.add(prepared.shift.root);
   sums->relative = log_z.value();
   sums->log_partition = absolute_log(prepared.scores, prepared.shift, log_z);
+  sums->doubtful = kDoubtful;
   if (marginals == nullptr) return true;
   const auto g = Matrix<T>::carve(workspace, side, side, Number<T>::zero());
   run_back(tape, g, Row<T>::carve(workspace, side + Row<T>::width));

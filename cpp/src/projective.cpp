@@ -17,6 +17,9 @@ constexpr double kGrowth = 1.9095425048844386;
 // Below this, underflow in the chart may have cost Z its precision.
 constexpr double kSmallestTrusted = 1e-280;
 
+// What underflow loses of a sum, with room for many terms.
+constexpr double kLost = 1e-290;
+
 void fill(ArcScores scores, const Shift& shift, Matrix<double> w) {
   plain_weights(scores, shift, w);
 }
@@ -66,6 +69,11 @@ bool trusted(Dual<B> z) {
   return trusted(z.value);
 }
 
+// Nothing is ever subtracted, so that small marginals lose digits to underflow only: in the chart,
+// or when a wide number becomes a double.
+double least_marginal(double z) { return kLost / z; }
+double least_marginal(Wide) { return kLost; }
+
 ExactSum log_of(double z) {
   ExactSum sum;
   sum.add(std::log(z));
@@ -113,6 +121,7 @@ bool sums_on(ArcScores scores, Root root, const Shift& shift, double* marginals,
   log_z.add(shift.root);
   sums->relative = log_z.value();
   sums->log_partition = absolute_log(scores, shift, log_z);
+  sums->doubtful = least_marginal(z);
   if (marginals != nullptr) report(e, z, marginals, workspace);
   return true;
 }
@@ -164,6 +173,21 @@ Sums projective_sums(ArcScores scores, Root root, double* column_shift, double* 
     sums_on<Wide>(scores, root, shift, marginals, &sums, workspace);
   }
   return sums;
+}
+
+void projective_log_marginals(ArcScores scores, Root root, double* log_marginals,
+                              Workspace& workspace) {
+  const Index side = scores.side();
+  const Shift shift = make_shift(scores, root, kGrowth, Row<double>::carve(workspace, side).data());
+  const auto e = Eisner<Wide>::carve(workspace, scores.n_words, root);
+  fill(scores, shift, e.w);
+  const Wide z = inside(e);
+  const auto chart = EisnerChart<Wide>::carve(workspace, scores.n_words);
+  outside(e, chart);
+  std::fill(log_marginals, log_marginals + side * side, kForbidden);
+  visit_arcs(e, chart, [&](Index h, Index m, Wide weight) {
+    log_marginals[h * side + m] = (weight / z).log();
+  });
 }
 
 void projective_vjp(ArcScores scores, Root root, const double* marginals, const double* d_marginals,

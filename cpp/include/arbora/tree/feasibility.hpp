@@ -2,6 +2,7 @@
 // never from a zero or a tiny pivot.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "arbora/tree/arc_scores.hpp"
@@ -32,5 +33,10 @@ Verdict feasibility(ArcScores scores, Trees trees, Root root);
 // The words that a single root arc may go to: allowed, and reaching every word over word arcs.
 // Indexed by word; empty of `true` if there is no single-root tree.
 std::vector<bool> possible_single_roots(ArcScores scores);
+
+// Whether each arc into one of the given words is in a spanning tree, by cell of the scores. There
+// is a tree.
+std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root,
+                                         std::span<const Index> modifiers);
 
 }  // namespace arbora
