@@ -1,7 +1,6 @@
 // One pass over the text: lines into groups, groups into sentences.
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -19,12 +18,13 @@ bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") ==
 
 // A number as one writes it, of digits only and not huge, or -1.
 std::int64_t number(std::string_view digits) {
-  std::int64_t value = -1;
-  if (digits.empty() || digits.size() > 9 || digits[0] == '-') return -1;
-  if (digits[0] == '0' && digits.size() > 1) return -1;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool good = error == std::errc() && end == digits.data() + digits.size() && value >= 0;
-  return good ? value : -1;
+  if (digits.empty() || digits.size() > 9 || (digits[0] == '0' && digits.size() > 1)) return -1;
+  std::int64_t value = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return -1;
+    value = 10 * value + (digit - '0');
+  }
+  return value;
 }
 
 // Calls take(place) for every tab, looking at eight bytes at a time: fields are too short for a
@@ -183,13 +183,9 @@ class Indexer {
     }
     std::uint32_t starts[kColumns + 1] = {start};
     std::int64_t columns = 1;
-    std::size_t last_tab = line.npos - 1;
-    bool has_gaps = line.find(' ') != line.npos || line.back() == '\t';
     for_tabs(line, [&](std::size_t tab) {
       if (columns < kColumns) starts[columns] = start + static_cast<std::uint32_t>(tab) + 1;
       ++columns;
-      has_gaps |= tab == last_tab + 1;
-      last_tab = tab;
     });
     if (columns != kColumns && line.find('\0') != line.npos) {
       return complain(line_number_, std::string("the line has zero bytes; ") + kBinary);
@@ -206,6 +202,8 @@ class Indexer {
       return line.substr(starts[c] - start, starts[c + 1] - starts[c] - 1);
     };
     const bool is_word = take_id(field(Column::id)) && take_head(field(Column::head));
+    bool has_gaps = line.find(' ') != line.npos;
+    for (int c = 0; c < kColumns; ++c) has_gaps |= starts[c + 1] - starts[c] == 1;
     for (int c = 1; has_gaps && c < kColumns; ++c) {
       check_field(static_cast<Column>(c), field(static_cast<Column>(c)));
     }

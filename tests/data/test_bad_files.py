@@ -55,6 +55,7 @@ BAD = {
     "huge head": ([row(1, "x", 10**30)], 1, "is not a number"),
     "head of minus zero": ([row(1, "x", "-0")], 1, "head '-0' of word 1 is not a number"),
     "negative head": ([row(1, "x", -1)], 1, "head '-1' of word 1 is not a number"),
+    "negative zero": ([row(1, "x", "-0")], 1, "head '-0' of word 1 is not a number"),
     "head that is a word": ([SEA[0], row(2, "x", "root")], 2, "head 'root'"),
     "empty head": ([row(1, "x", "")], 1, "head '' of word 1"),
     "empty form": ([SEA[0], row(2, "", 1)], 2, "column FORM is empty; write _"),
