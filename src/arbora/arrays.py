@@ -56,13 +56,12 @@ def as_heads(heads: ArrayLike, n_words: int, what: str = "heads") -> NDArray[np.
     return wide
 
 
-def as_count(k: int, name: str, least: int = 1, most: int = 2**31 - 1) -> int:
-    """A whole number that is neither too small nor too large."""
+def as_count(k: int, name: str, least: int = 1) -> int:
+    """A whole number that is neither too small nor beyond the core's."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < least:
         raise ArgumentError(f"{name} must be a whole number of at least {least}, not {k!r}")
-    if k > most:
-        limit = "less than 2**31" if most == 2**31 - 1 else f"at most {most:,}"
-        raise ArgumentError(f"{name} must be {limit}, not {k}")
+    if k > 2**31 - 1:
+        raise ArgumentError(f"{name} must be less than 2**31, not {k}")
     return int(k)
 
 

@@ -56,7 +56,7 @@ class Sentence:
         format: Format = "conllu",  # noqa: A002  # the public name
     ) -> Sentence:
         """A new sentence; what is not given is `_`, and heads are missing."""
-        forms = as_list(forms, "forms is a list of strings")
+        forms = _strings("forms", forms)
         n = len(forms)
         if n == 0:
             raise ArgumentError("a sentence has at least one word; forms is empty.")
@@ -185,10 +185,12 @@ class Sentence:
         """
         n = len(self)
         if labels is not None:
-            labels = as_list(labels, "labels is a list of strings")
+            labels = _strings("labels", labels)
             if len(labels) != n:
                 raise ShapeError(f"{len(labels)} labels were given for {n} words.")
-            _checked_column("labels", labels, n)
+            for label in labels:
+                if not _is_text(label):
+                    raise ArgumentError(f"the label {label!r} is not a string.")
         names = sorted(set(labels or ()))
         places = {name: place for place, name in enumerate(names)}
         ids = None if labels is None else np.array([places[x] for x in labels], dtype=np.int32)
@@ -253,6 +255,20 @@ def check_heads(heads: ArrayLike, n_words: int) -> IntArray:
     return np.ascontiguousarray(given, dtype=np.int32)
 
 
+def _is_text(value: object) -> bool:
+    """Whether it is a string that a file can hold: one without halves of surrogate pairs."""
+    try:
+        return isinstance(value, str) and value.encode("utf-8") is not None
+    except UnicodeEncodeError:
+        return False
+
+
+def _strings(name: str, values: Iterable[str]) -> list[str]:
+    if isinstance(values, str):
+        raise ShapeError(f"{name} is a string; give a list of strings.")
+    return as_list(values, f"{name} is a list of strings")
+
+
 def _head_texts(heads: IntArray) -> list[str]:
     return ["_" if head < 0 else str(head) for head in heads.tolist()]
 
@@ -260,11 +276,11 @@ def _head_texts(heads: IntArray) -> list[str]:
 def _checked_column(name: str, values: Sequence[str] | None, n: int) -> Sequence[str]:
     if values is None:
         return ["_"] * n
-    values = as_list(values, f"{name} is a list of strings")
+    values = _strings(name, values)
     if len(values) != n:
         raise ShapeError(f"{name} has {len(values)} entries for {n} words; give a list of strings.")
     for word, value in enumerate(values, start=1):
-        good = isinstance(value, str) and value and value == value.strip(" ")
+        good = _is_text(value) and value and value == value.strip(" ")
         if not good or any(c in value for c in "\t\r\n"):
             raise ArgumentError(
                 f"{name} of word {word} is {value!r}; a column holds a string that is not empty "
@@ -276,7 +292,7 @@ def _checked_column(name: str, values: Sequence[str] | None, n: int) -> Sequence
 def _checked_comments(comments: Iterable[str]) -> list[str]:
     lines = as_list(comments, "comments is a list of lines")
     for line in lines:
-        if not isinstance(line, str) or not line.startswith("#") or "\n" in line or "\r" in line:
+        if not _is_text(line) or not line.startswith("#") or "\n" in line or "\r" in line:
             raise ArgumentError(f"the comment {line!r} must begin with # and be one line.")
     return lines
 
@@ -284,7 +300,7 @@ def _checked_comments(comments: Iterable[str]) -> list[str]:
 def _checked_misc(misc: Misc | None) -> dict[str, object]:
     if misc is None:
         return {}
-    if not isinstance(misc, Mapping) or not all(isinstance(key, str) for key in misc):
+    if not isinstance(misc, Mapping) or not all(map(_is_text, misc)):
         raise ArgumentError(f"misc maps keys, which are strings, to values of words, not {misc!r}.")
     return {key: _values(values) for key, values in misc.items()}
 
@@ -294,4 +310,7 @@ def _values(values: Sequence[str | None] | NDArray[np.float64]) -> list[str] | N
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiu" and values.ndim == 1:
         return np.ascontiguousarray(values, dtype=np.float64)
     listed = as_list(values, "values of misc are a list with one for each word")
-    return ["" if value is None else str(value) for value in listed]
+    texts = ["" if value is None else str(value) for value in listed]
+    if not all(map(_is_text, texts)):
+        raise ArgumentError(f"the values of misc are texts, not {listed!r}.")
+    return texts

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.arrays import as_count, as_seed
+from arbora.arrays import as_seed
 from arbora.data import Format
+from arbora.errors import ArgumentError
 from arbora.evaluation.alignment import Source, align
 from arbora.evaluation.counts import number, unannotated_text
 
@@ -104,7 +105,8 @@ def compare(
 
     `permutations` is also the number of bootstrap samples. The same seed gives the same answer.
     """
-    as_count(permutations, "permutations", most=_MOST)
+    if not isinstance(permutations, int | np.integer) or not 1 <= permutations <= _MOST:
+        raise ArgumentError(f"permutations is between 1 and {_MOST:,}, not {permutations!r}")
     as_seed(seed)
     three = align(gold, a, b, punctuation=punctuation, format=format)
     labels, _ = three.compared_labels()

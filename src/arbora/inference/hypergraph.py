@@ -262,7 +262,7 @@ def _numbers(values: ArrayLike, what: str) -> Numbers:
     array = as_array(values, what)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ShapeError(f"{what} must be a row of whole numbers, not {array.dtype} {array.shape}")
-    return read_only(array.astype(np.int64))
+    return read_only(array.astype(np.int64) if array.size else np.empty(0, dtype=np.int64))
 
 
 def _tails(tails: ArrayLike, count: int) -> Numbers:
