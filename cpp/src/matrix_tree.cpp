@@ -134,7 +134,7 @@ Matrix<T> copy_of(Matrix<T> x, Index side, Workspace& workspace) {
 }
 
 // Marginals err by little more than rounding errors of 1.
-constexpr double kDoubtful = 1e-8;
+constexpr double kDoubtful = 1e-9;
 
 template <class T>
 bool sums_on(const Prepared& prepared, Workspace& workspace, double* marginals, Sums* sums) {

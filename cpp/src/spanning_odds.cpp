@@ -10,11 +10,13 @@
 //     P(h -> m) = w(h, m) a_m(h) / sum_g w(g, m) a_m(g).
 //
 // Words share most of their eliminations: half of the words are eliminated for all of the other
-// half at once, and so on within the halves. The whole costs a little more than two eliminations.
+// half at once, and so on within the halves. All words together cost a little more than two
+// eliminations, a few words less than one each.
 //
 // Under Root::single all of this holds in the limit of small root arcs: they do not count in s_k,
 // and a_m is relative to them. The last word that leads to all others has no head among those that
 // are left: it is the root's one modifier, takes the place of the root symbol, and counts.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -69,16 +71,16 @@ bool trusted(Wide, double) { return true; }
 template <class T>
 class LogMarginals {
  public:
-  LogMarginals(ArcScores scores, Root root, const Shift& shift, double* answer,
-               Workspace& workspace)
-      : scores_(scores), shift_(shift), answer_(answer) {
+  LogMarginals(ArcScores scores, Root root, const Shift& shift, const std::vector<char>& asked,
+               double* answer, Workspace& workspace)
+      : scores_(scores), shift_(shift), asked_(asked), answer_(answer) {
     const Index n = scores.n_words, side = n + 1;
     const auto square = [&](Index size) {
       return Matrix<T>::carve(workspace, size, size, Number<T>::zero());
     };
     weights_ = square(side);
     p_ = square(side);
-    a_ = square(side).row(0);
+    a_ = Row<T>::carve(workspace, whole_steps<T>(side));
     fill(scores, shift, weights_);
     for (Index size = n;; size = (size + 1) / 2) {
       levels_.push_back(square(size + 1));
@@ -114,9 +116,10 @@ class LogMarginals {
     return keep(one, other, words, w, state, level) && keep(other, one, words, w, state, level);
   }
 
-  // Eliminates one half of the words for the other.
+  // Eliminates one half of the words for the other, if anybody asked for that.
   bool keep(const std::vector<Index>& kept, const std::vector<Index>& dropped,
             const std::vector<Index>& words, Matrix<T> w, State state, std::size_t level) {
+    if (std::none_of(kept.begin(), kept.end(), [&](Index m) { return asked_[at(m)]; })) return true;
     std::vector<Index> order{0};
     order.insert(order.end(), kept.begin(), kept.end());
     order.insert(order.end(), dropped.begin(), dropped.end());
@@ -198,6 +201,7 @@ class LogMarginals {
 
   ArcScores scores_;
   const Shift& shift_;
+  const std::vector<char>& asked_;
   double* answer_;
   State start_;
   Matrix<T> weights_, p_;  // p by word and head, 0 for heads that were gone
@@ -209,13 +213,14 @@ class LogMarginals {
 
 }  // namespace
 
-void spanning_log_marginals(ArcScores scores, Root root, double* log_marginals,
-                            Workspace& workspace) {
-  const Index side = scores.side();
-  const Shift shift = make_shift(scores, root, 0.0, Row<double>::carve(workspace, side).data());
-  for (Index h = 0; h < side; ++h) log_marginals[h * side] = kForbidden;
-  if (LogMarginals<double>(scores, root, shift, log_marginals, workspace).run()) return;
-  LogMarginals<Wide>(scores, root, shift, log_marginals, workspace).run();
+void spanning_log_marginals(ArcScores scores, Root root, std::span<const Index> modifiers,
+                            double* log_marginals, Workspace& workspace) {
+  const Shift shift =
+      make_shift(scores, root, 0.0, Row<double>::carve(workspace, scores.side()).data());
+  std::vector<char> asked(at(scores.side()), 0);
+  for (const Index m : modifiers) asked[at(m)] = 1;
+  if (LogMarginals<double>(scores, root, shift, asked, log_marginals, workspace).run()) return;
+  LogMarginals<Wide>(scores, root, shift, asked, log_marginals, workspace).run();
 }
 
 }  // namespace arbora

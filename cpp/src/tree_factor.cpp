@@ -147,9 +147,19 @@ void TreeFactor::mend(const double* incoming, const double* marginals, double do
   if (possible_.empty()) find_possible(marginals);
   while (!say_what_is_certain(incoming, marginals, doubtful, certain, outgoing)) refine_possible();
   if (alone_.empty()) return;
-  const auto log_marginals =
-      trees_ == Trees::projective ? projective_log_marginals : spanning_log_marginals;
-  log_marginals({scores_.data(), n_words_}, root_, answer_.data(), workspace_);
+  // Arcs that are in no tree are left out: plain numbers could not tell them from unlikely ones.
+  d_dense_ = scores_;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    if (!possible_[i]) d_dense_[at(cells_[i])] = kForbidden;
+  }
+  const ArcScores possible{d_dense_.data(), n_words_};
+  if (trees_ == Trees::projective) {
+    projective_log_marginals(possible, root_, answer_.data(), workspace_);
+  } else {
+    std::vector<Index> words;
+    for (const Index i : alone_) words.push_back(word_of(i));
+    spanning_log_marginals(possible, root_, words, answer_.data(), workspace_);
+  }
   workspace_.reset();
   for (const Index i : alone_) {
     outgoing[i] = answer_[at(cells_[at(i)])] - log_sum_of_others(i) - incoming[i];
@@ -216,11 +226,13 @@ bool TreeFactor::exclude_cycles() {
   return found;
 }
 
-// Finds out which arcs are in a tree for the words of all messages that are still in doubt.
+// Finds out which arcs are in a tree for the words of all messages that are still in doubt; or, if
+// these are many, for all words.
 void TreeFactor::refine_possible() {
   std::vector<Index> words;
-  for (const Index i : alone_) {
-    const Index m = word_of(i);
+  const bool many = static_cast<Index>(alone_.size()) > n_words_ / 4;
+  for (Index j = 0; j < (many ? size() : static_cast<Index>(alone_.size())); ++j) {
+    const Index m = word_of(many ? j : alone_[at(j)]);
     if (known_[at(m)]) continue;
     known_[at(m)] = 1;
     words.push_back(m);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "arbora/base/workspace.hpp"
 #include "arbora/tree/arc_scores.hpp"
@@ -23,9 +24,9 @@ Sums projective_sums(ArcScores scores, Root root, double* column_shift, double* 
                      Workspace& workspace);
 
 // The logarithms of the marginals, right in all their digits however small a marginal is; -inf
-// where no tree has the arc. It takes some of the time that `marginals` of wide numbers take.
-void spanning_log_marginals(ArcScores scores, Root root, double* log_marginals,
-                            Workspace& workspace);
+// where no tree has the arc. Of spanning trees, for arcs into the given words only.
+void spanning_log_marginals(ArcScores scores, Root root, std::span<const Index> modifiers,
+                            double* log_marginals, Workspace& workspace);
 void projective_log_marginals(ArcScores scores, Root root, double* log_marginals,
                               Workspace& workspace);
 
