@@ -304,5 +304,6 @@ def test_bad_time_limits():
     for method in ("branch", "ilp"):
         with pytest.raises(ArgumentError, match="seconds above 0"):
             model.exact_argmax(method, time_limit=0.0)
-    with pytest.raises(ArgumentError, match="has a limit of iterations"):
-        decode_dual(Parts(np.zeros((3, 3))).packed(), solver="ad3", time_limit=1.0)
+    for solver in ("subgradient", "ad3", "branch"):
+        with pytest.raises(ArgumentError, match="seconds above 0"):
+            model.argmax(solver=solver, time_limit=-1.0)
