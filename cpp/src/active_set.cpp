@@ -170,6 +170,12 @@ void ActiveSet::average() {
   }
 }
 
+double ActiveSet::own() const {
+  double sum = 0.0;
+  for (const Member& member : members_) sum += member.weight * member.own;
+  return sum;
+}
+
 // Adds the configuration that rises most steeply from q; false if none does.
 bool ActiveSet::add_best(const double* scores, double eta) {
   for (std::size_t i = 0; i < q_.size(); ++i) pulled_[i] = scores[i] - eta * q_[i];

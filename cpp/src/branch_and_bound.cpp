@@ -31,8 +31,8 @@ struct Node {
 
 class Search {
  public:
-  Search(const StepTables& steps, const double* arcs, const TreeQuestion& question,
-         bool to_the_end, std::int32_t* heads, Workspace& workspace, Interruption& interruption)
+  Search(const StepTables& steps, const double* arcs, const TreeQuestion& question, bool to_the_end,
+         std::int32_t* heads, Workspace& workspace, Interruption& interruption)
       : steps_(steps),
         arcs_(arcs),
         question_(question),

@@ -26,6 +26,7 @@ class ActiveSet {
   void solve(const double* scores, double eta, int max_steps, Polling& polling);
 
   const std::vector<double>& q() const { return q_; }
+  double own() const;  // c(q)
   // The best configuration itself, and its value with everything.
   double best(const double* scores, std::uint8_t* x) const;
 
