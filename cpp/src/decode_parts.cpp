@@ -67,7 +67,7 @@ DualAnswer decode(const StepTables& steps, const double* arcs, const TreeQuestio
       solve(steps, level.scores(), question, solver, heads, workspace, interruption);
   if (answer.iterations == 0) return answer;  // there is no tree
   const bool met = answer.bound == answer.score;
-  answer.bound += level.sum();
+  answer.bound += level.taken();
   if (answer.score == kForbidden) return answer;  // automata refuse all trees found
   answer.score = score_of_tree(steps, arcs, heads);
   answer.bound = met ? answer.score : std::max(answer.bound, answer.score);
@@ -117,8 +117,8 @@ DualTrace trace_dual(const PartBatch& parts, const PartScores& scores, Index sen
   const LevelArcs level(steps.parts(), own.arcs);
   DualDecomposition dual(steps, level.scores(), question);
   dual.solve(heads.data(), workspace, interruption, &trace);
-  for (double& value : trace.duals) value += level.sum();
-  for (double& value : trace.primals) value += level.sum();
+  for (double& value : trace.duals) value += level.taken();
+  for (double& value : trace.primals) value += level.taken();
   return trace;
 }
 

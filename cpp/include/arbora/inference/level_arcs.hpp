@@ -18,14 +18,14 @@ class LevelArcs {
   // `arcs` are the scores of the cells of (n+1) x (n+1), of which those of kept arcs are looked at.
   LevelArcs(const PartIndex& parts, const double* arcs);
 
-  // The scores of the same cells without their word's level.
+  // The scores of the same cells, on one level.
   const double* scores() const { return scores_.data(); }
-  // What all trees have lost by it.
-  double sum() const { return sum_; }
+  // What has been taken from every tree.
+  double taken() const { return taken_; }
 
  private:
   std::vector<double> scores_;
-  double sum_ = 0.0;
+  double taken_ = 0.0;
 };
 
 }  // namespace arbora
