@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from arbora.names import Root, TreeClass
 
 __all__ = ["Decoded", "FloatArray", "IntArray", "Root", "Samples", "Tree", "TreeClass"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-Root = Literal["single", "multi"]
-TreeClass = Literal["nonprojective", "projective"]
 
 
 class Tree:
