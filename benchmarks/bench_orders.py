@@ -23,7 +23,7 @@ from arbora.features import Encoded
 from arbora.inference.packed_second_order import PackedSecondOrder
 from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.higher_order import PartDecoder
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 
 GOALS = {"sibling": 15_000, "grandsibling": 8_000}
 ORDERS = ("first", *GOALS)
@@ -73,8 +73,8 @@ def exact_sums(folder: Path, memory: Path, rounds: int) -> None:
     parts = PartDecoder(model, 1, "projective").parts(encoded, everything, first_order)
 
     def with_threads(threads: int) -> PackedSecondOrder:
-        kept = PackedParts.over(parts.arcs, parts.n_words, parts.kinds, threads)
-        return PackedSecondOrder(kept.with_scores(parts.arcs, parts.tables), model.root)
+        kept = Scores.over(parts.arcs, parts.n_words, parts.kinds, threads)
+        return PackedSecondOrder(kept.with_values(parts.arcs, parts.tables), model.root)
 
     one, two = with_threads(1), with_threads(2)
     questions = {"marginals": "sums", "best trees": "argmax"}

@@ -28,7 +28,7 @@ from arbora.features import Encoded
 from arbora.inference.dual import DualAnswers, Solver, decode_dual
 from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.higher_order import PartDecoder
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.types import IntArray, Root, TreeClass
 
 ORDERS = ("sibling", "grandsibling")
@@ -39,7 +39,7 @@ EWT = "ud_english_ewt"
 class Scored:
     """Sentences with the arcs and parts that a model keeps and scores, one pack for each."""
 
-    parts: list[PackedParts]
+    parts: list[Scores]
     gold: list[IntArray]
     counted: list[NDArray[np.bool_]]  # the words that the format's rule counts
     root: Root
@@ -155,7 +155,7 @@ def with_random_weights(parser: arbora.Parser, seed: int = 0) -> arbora.Parser:
 
 
 def timed_decode(
-    parts: PackedParts, root: Root, limit: int, solver: Solver
+    parts: Scores, root: Root, limit: int, solver: Solver
 ) -> tuple[DualAnswers, float]:
     """The best tree without regard to crossing arcs, and the seconds that it took."""
     started = time.perf_counter()

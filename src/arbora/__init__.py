@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         TreeBatch,
     )
     from arbora.parsers import ParsedSentence, Parser, load
-    from arbora.parts import Parts
+    from arbora.scores import Parts
     from arbora.types import Decoded, Samples, Tree
 
 __all__ = [
@@ -114,7 +114,7 @@ _HOMES = {
     "Hypergraph LoopyTrees Mixture PartGradient ProjectiveTrees SecondOrderBatch SecondOrderTrees "
     "SpanningTrees TreeBatch",
     "arbora.parsers": "ParsedSentence Parser load",
-    "arbora.parts": "Parts",
+    "arbora.scores": "Parts",
     "arbora.types": "Decoded Samples Tree",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -7,7 +7,7 @@ import pytest
 
 from arbora.errors import ArboraError, NoTreeError
 from arbora.inference.dual import decode_dual, dual_history
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.testing import RandomInstances
 
 MODELS = {
@@ -20,7 +20,7 @@ SOLVERS = ("subgradient", "ad3", "branch", "exact")
 
 def check_answers(some, trees, root, solver, iterations):
     """The promises of a solver, and the share of certificates."""
-    answers = decode_dual(some.packed(), trees, root, iterations, solver)
+    answers = decode_dual(Scores.from_parts(some), trees, root, iterations, solver)
     every, scores = some.scores(trees, root)
     best = scores.max(axis=1)
     heads = answers.heads.reshape(-1, some.n_words)
@@ -67,7 +67,7 @@ def test_certified_trees_are_best_10_000_times(model, n_words):
 
 def test_more_iterations_never_make_the_answer_worse():
     some = RandomInstances(np.random.default_rng(5), 60, 5, MODELS["g+s"])
-    packed = some.packed()
+    packed = Scores.from_parts(some)
     last = decode_dual(packed, max_iterations=1)
     for iterations in (5, 50, 500):
         answers = decode_dual(packed, max_iterations=iterations)
@@ -81,7 +81,7 @@ def test_more_iterations_never_make_the_answer_worse():
 @pytest.mark.parametrize("solver", ["subgradient", "branch"])
 def test_lazy_automata_change_nothing(model, solver):
     some = RandomInstances(np.random.default_rng(6), 40, 5, MODELS[model], forbidden=0.2)
-    packed = some.packed()
+    packed = Scores.from_parts(some)
     lazy, eager = (decode_dual(packed, solver=solver, lazy=lazy) for lazy in (True, False))
     for one, other in zip(lazy, eager, strict=True):
         assert np.array_equal(one, other)
@@ -98,7 +98,7 @@ def test_threads_change_nothing(solver):
 
 
 def random_sentence(rng, n_words, kinds):
-    packed = PackedParts.over(
+    packed = Scores.over(
         rng.normal(size=(n_words + 1) ** 2), np.array([n_words]), kinds, threads=1
     )
     for table in packed.tables.values():
@@ -136,7 +136,7 @@ def test_the_size_of_the_scores_does_not_matter(solver):
         large = {kind: 4096.0 * table for kind, table in packed.tables.items()}
         answer = decode_dual(packed, max_iterations=200, solver=solver)
         scaled = decode_dual(
-            packed.with_scores(4096.0 * packed.arcs, large), max_iterations=200, solver=solver
+            packed.with_values(4096.0 * packed.arcs, large), max_iterations=200, solver=solver
         )
         assert scaled.certified[0] == answer.certified[0]
         assert scaled.iterations[0] == pytest.approx(answer.iterations[0], abs=5)
@@ -168,6 +168,6 @@ def test_bad_arguments_are_refused_in_a_sentence():
             decode_dual(packed, **arguments)
     arcs = np.full((4, 4), -np.inf)
     arcs[0, 1] = arcs[1, 2] = 0.0
-    impossible = PackedParts.over(arcs.reshape(-1), np.array([3]), ())
+    impossible = Scores.over(arcs.reshape(-1), np.array([3]), ())
     with pytest.raises(NoTreeError, match="sentence 0"):
         decode_dual(impossible)

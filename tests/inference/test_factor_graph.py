@@ -10,6 +10,7 @@ import pytest
 
 from arbora import ArgumentError, FactorGraph, LoopyTrees, NoTreeError, ScoreError, ShapeError
 from arbora.inference.factors import (
+from arbora.scores import Scores
     AtMostOne,
     Chain,
     ExactlyOne,
@@ -282,7 +283,7 @@ def test_the_graph_of_a_sentence_is_that_of_loopy_trees(trees, root, rng):
         Pair(number[h, a], number[h, b], score)
         for (h, a, b), score in zip(*map(np.ndarray.tolist, parts.siblings), strict=True)
     ]
-    packed = parts.packed()
+    packed = Scores.from_parts(parts)
     for h in range(5):
         left = [number[h, m] for m in range(h - 1, 0, -1) if (h, m) in number]
         right = [number[h, m] for m in range(h + 1, 5) if (h, m) in number]

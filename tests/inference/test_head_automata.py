@@ -18,7 +18,7 @@ from arbora import (
     SecondOrderTrees,
 )
 from arbora.inference.dual import decode_dual
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.testing import best_tree_slowly, enumerate_trees, random_parts
 
 MODELS = [
@@ -98,7 +98,7 @@ def pruned_parts(rng, n_words, kinds, heads):
     np.fill_diagonal(arcs, -np.inf)
     arcs[arcs < np.sort(arcs, axis=0)[-heads]] = -np.inf
     arcs[tree, np.arange(1, side)] = np.maximum(arcs[tree, np.arange(1, side)], 0.0)
-    packed = PackedParts.over(arcs.reshape(-1), np.array([n_words]), kinds)
+    packed = Scores.over(arcs.reshape(-1), np.array([n_words]), kinds)
     lists = {kind: packed.columns(kind, 0) for kind in kinds}
     rows = {kind: (columns, rng.normal(size=len(columns))) for kind, columns in lists.items()}
     return Parts(arcs, **rows)
@@ -276,7 +276,7 @@ def hopeless(n_words=60, seed=3):
     rng = np.random.default_rng(seed)
     side = n_words + 1
     flat = rng.normal(size=side * side)
-    packed = PackedParts.over(flat, np.array([n_words]), ["consecutive_siblings"])
+    packed = Scores.over(flat, np.array([n_words]), ["consecutive_siblings"])
     packed.tables["consecutive_siblings"][:] = 3 * rng.normal(
         size=len(packed.tables["consecutive_siblings"])
     )
@@ -305,4 +305,4 @@ def test_bad_time_limits():
         with pytest.raises(ArgumentError, match="seconds above 0"):
             model.exact_argmax(method, time_limit=0.0)
     with pytest.raises(ArgumentError, match="has a limit of iterations"):
-        decode_dual(Parts(np.zeros((3, 3))).packed(), solver="ad3", time_limit=1.0)
+        decode_dual(Scores.from_parts(Parts(np.zeros((3, 3)))), solver="ad3", time_limit=1.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arbora import ArgumentError, ShapeError
-from arbora.inference.layout import Layout
+from arbora.scores import Layout
 from arbora.inference.packed import Packed
 from arbora.inference.packed_second_order import PackedSecondOrder
 from arbora.inference.part_inference import loopy_inference
@@ -19,7 +19,7 @@ from arbora.losses import (
     negative_log_likelihood,
     part_likelihood,
 )
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.testing import finite_difference
 from tests.losses.test_losses import LENGTHS, Case
 from tests.toys import random_heads
@@ -173,7 +173,7 @@ def test_nothing_overflows_in_belief_propagation(rng, kind, scale, n):
         arcs[word - 1, word] = 0.0
     arcs[:, 0] = -np.inf
     np.fill_diagonal(arcs, -np.inf)
-    parts = PackedParts.over(arcs.reshape(-1), np.array([n]), ("siblings", "grandparents"))
+    parts = Scores.over(arcs.reshape(-1), np.array([n]), ("siblings", "grandparents"))
     for table in parts.tables.values():
         table[:] = scale * rng.normal(size=len(table))
     gold = Gold(Layout(np.array([n])), np.arange(n, dtype=np.int32))
@@ -197,7 +197,7 @@ class PartCase:
             table[:, 0] = -np.inf
             np.fill_diagonal(table, -np.inf)
             tables.append(table.reshape(-1))
-        self.parts = PackedParts.over(np.concatenate(tables), n_words, kinds)
+        self.parts = Scores.over(np.concatenate(tables), n_words, kinds)
         for table in self.parts.tables.values():
             table[:] = rng.normal(size=len(table))
         self.heads = np.concatenate([star(n) for n in n_words.tolist()])
@@ -265,7 +265,7 @@ def test_the_surrogate_likelihood_where_the_messages_converge(rng, kind, root, f
 
 def test_belief_propagation_without_parts_is_exact(rng, kind, root):
     case = Case(rng, kind.trees, root)
-    parts = PackedParts.over(case.flat, LENGTHS, ())
+    parts = Scores.over(case.flat, LENGTHS, ())
     model = loopy_inference(kind.trees, root, 1, 0.0, "pairs")(parts)
     for loss in LOSSES.values():
         one = loss_of_parts(model, case.gold, loss, kind.trees, root)
@@ -303,7 +303,7 @@ def test_parts_that_score_nothing_change_nothing(rng, root, loss):
 
 def test_gold_trees_of_other_sentences_are_refused(rng):
     n_words = np.array([3, 2])
-    parts = PackedParts.over(rng.normal(size=25), n_words, ("siblings",))
+    parts = Scores.over(rng.normal(size=25), n_words, ("siblings",))
     model = loopy_inference("nonprojective", "single", 2, 0.0, "pairs")(parts)
 
     def loss(lengths, heads):

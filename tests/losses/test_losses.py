@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arbora.inference.layout import Layout
+from arbora.scores import Layout
 from arbora.inference.packed import Packed
 from arbora.losses import (
     Gold,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from arbora._core import inference as kernels
 from arbora.errors import ArgumentError, NoTreeError
 from arbora.inference.arguments import as_count, check_choice
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
 __all__ = [
@@ -53,7 +53,7 @@ NO_AUTOMATA = PackedAutomata(np.empty(0, np.int64), np.empty(0, np.int64), np.em
 
 
 def decode_dual(
-    parts: PackedParts,
+    parts: Scores,
     trees: TreeClass = "nonprojective",
     root: Root = "single",
     max_iterations: int = 5000,
@@ -62,6 +62,7 @@ def decode_dual(
     lazy: bool = True,
     automata: PackedAutomata = NO_AUTOMATA,
     time_limit: float | None = None,
+    threads: int = 1,
 ) -> DualAnswers:
     """The best trees by dual decomposition (Koo et al. 2010); Ctrl-C ends it promptly.
 
@@ -82,7 +83,7 @@ def decode_dual(
     kernels.decode_dual(
         parts.index, *parts.arrays(), *automata, trees == "projective", root == "multi", limit,
         SOLVERS.index(solver), lazy, seconds, answers.heads, answers.scores, answers.bounds,
-        answers.certified.view(np.uint8), answers.iterations, parts.threads,
+        answers.certified.view(np.uint8), answers.iterations, threads,
     )  # fmt: skip
     impossible = np.flatnonzero(answers.iterations == 0)
     if len(impossible):
@@ -93,7 +94,7 @@ def decode_dual(
 
 
 def dual_history(
-    parts: PackedParts,
+    parts: Scores,
     sentence: int = 0,
     trees: TreeClass = "nonprojective",
     root: Root = "single",
@@ -127,7 +128,7 @@ def _seconds(time_limit: float | None, solver: Solver) -> float:
     return float(time_limit)
 
 
-def _check_question(parts: PackedParts, trees: TreeClass, root: Root) -> None:
+def _check_question(parts: Scores, trees: TreeClass, root: Root) -> None:
     check_choice(trees, ("nonprojective", "projective"), "trees")
     check_choice(root, ("single", "multi"), "root")
     check_kinds(parts.kinds)

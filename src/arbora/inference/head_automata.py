@@ -28,7 +28,7 @@ from arbora.inference.dual import (
 )
 from arbora.inference.integer_program import solve_program
 from arbora.inference.packed import pack
-from arbora.parts import Parts
+from arbora.scores import Parts, Scores
 from arbora.types import Decoded, FloatArray, Root, TreeClass
 
 __all__ = ["Automaton", "HeadAutomata"]
@@ -115,7 +115,7 @@ class HeadAutomata:
         check_choice(trees, ("nonprojective", "projective"), "trees")
         check_choice(root, ("single", "multi"), "root")
         check_kinds(parts.kinds)
-        for kind, scores in parts.packed().tables.items():
+        for kind, scores in Scores.from_parts(parts).tables.items():
             _check_size(f"scores of {kind}", scores)
         _, impossible = pack([parts.arcs], trees, root, threads=1)
         for error in impossible.values():
@@ -173,7 +173,7 @@ class HeadAutomata:
         """How the subgradient method goes about it, iteration by iteration."""
         if self.automata:
             raise ArgumentError("history does not follow automata with states: leave them out")
-        return dual_history(self.parts.packed(), 0, self.trees, self.root, max_iterations)
+        return dual_history(Scores.from_parts(self.parts), 0, self.trees, self.root, max_iterations)
 
     def _by_program(self, time_limit: float | None) -> Decoded:
         if self.automata:
@@ -191,7 +191,7 @@ class HeadAutomata:
         self, max_iterations: int, solver: Solver, time_limit: float | None = None
     ) -> Decoded:
         answers = decode_dual(
-            self.parts.packed(), self.trees, self.root, max_iterations, solver,
+            Scores.from_parts(self.parts), self.trees, self.root, max_iterations, solver,
             automata=self._automata, time_limit=time_limit,
         )  # fmt: skip
         score, bound = float(answers.scores[0]), float(answers.bounds[0])

@@ -25,7 +25,7 @@ from arbora.errors import ArgumentError
 from arbora.inference.arguments import check_choice
 from arbora.inference.linear_program import Columns, LinearProgram, Status
 from arbora.inference.packed import Packed, pack, read_only
-from arbora.parts import KINDS, PackedParts, PartKind, Parts
+from arbora.scores import KINDS, PartKind, Parts, Scores, kind_number
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
 __all__ = ["GrandparentVariables", "ProgramAnswer", "TreeFlow", "solve_program"]
@@ -191,7 +191,7 @@ def _forbid_crossings(program: LinearProgram, arcs: _Arcs) -> None:
 def _add_parts(
     program: LinearProgram, arcs: _Arcs, parts: Parts, grandparents: GrandparentVariables
 ) -> None:
-    packed = parts.packed()
+    packed = Scores.from_parts(parts)
     kinds = set(parts.kinds)
     if "siblings" in kinds:
         rows, scores = _scored(parts, "siblings")
@@ -241,18 +241,18 @@ def _add_products(
     )
 
 
-def _all_parts(packed: PackedParts, kind: PartKind) -> tuple[NDArray[np.int64], FloatArray]:
+def _all_parts(packed: Scores, kind: PartKind) -> tuple[NDArray[np.int64], FloatArray]:
     """All parts of a kind over the allowed arcs, and their scores, 0 if the kind has none."""
-    every = PackedParts.over(packed.arcs, packed.n_words, [kind])
+    every = Scores.over(packed.arcs, packed.n_words, [kind])
     return every.columns(kind, 0), (packed if kind in packed.kinds else every).values(kind)
 
 
-def _grand_paths(packed: PackedParts, kinds: set[PartKind]) -> tuple[NDArray[np.int64], FloatArray]:
+def _grand_paths(packed: Scores, kinds: set[PartKind]) -> tuple[NDArray[np.int64], FloatArray]:
     """All grandsiblings, each with its own score and those of the parts in it."""
 
     def scores_of(kind: PartKind, rows: NDArray[np.int64]) -> FloatArray:
         columns = np.ascontiguousarray(rows).reshape(-1)
-        return packed.values(kind)[packed.index.numbers(KINDS.index(kind), 0, columns)]
+        return packed.values(kind)[packed.index.numbers(kind_number(kind), 0, columns)]
 
     rows, scores = _all_parts(packed, "grandsiblings")
     if "consecutive_siblings" in kinds:

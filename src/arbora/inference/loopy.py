@@ -17,10 +17,10 @@ from arbora.inference.arguments import as_values, check_choice
 from arbora.inference.decoding import risk_scores
 from arbora.inference.packed import pack
 from arbora.inference.packed_loopy import GrandparentFactors, PackedLoopy, Schedule
-from arbora.inference.packed_second_order import PartArrays, SecondOrderSums
+from arbora.inference.packed_second_order import SecondOrderSums
 from arbora.inference.part_lists import PartLists
 from arbora.inference.second_order import PartGradient
-from arbora.parts import PartKind, Parts
+from arbora.scores import PartKind, Parts, Scores
 from arbora.types import FloatArray, Root, Tree, TreeClass
 
 __all__ = ["LoopyTrees"]
@@ -76,7 +76,7 @@ class LoopyTrees:
         self.parts = parts
         self._lists = PartLists.of(parts)
         self._packed = PackedLoopy(
-            parts.packed(), trees, root, iterations, damping, schedule, factors
+            Scores.from_parts(parts), trees, root, iterations, damping, schedule, factors
         )
         self._arcs, impossible = pack([parts.arcs], trees, root, threads=1)
         for error in impossible.values():
@@ -167,5 +167,5 @@ class LoopyTrees:
             self._sums = self._packed.sums()
         return self._sums
 
-    def _listed(self, values: PartArrays) -> dict[PartKind, FloatArray]:
+    def _listed(self, values: Scores) -> dict[PartKind, FloatArray]:
         return self._lists.listed(self._packed.parts, values.tables)

@@ -186,13 +186,18 @@ class Packed:
         self._call(kernels.vjp, 9, marginals, d_marginals, answer)
         return self.split(answer)
 
-    def argmax(self) -> list[Tree]:
+    def best(self) -> tuple[IntArray, IntArray | None, FloatArray]:
+        """Heads and labels of the best trees, flat, and their scores."""
         heads, labels = np.empty((2, self.n_words_in_all), dtype=np.int32)
         scores = np.empty(len(self))
         self._call(kernels.argmax, 1, heads, labels, scores)
         read_only(heads), read_only(labels)
+        return heads, None if self.n_labels is None else labels, scores
+
+    def argmax(self) -> list[Tree]:
+        heads, labels, scores = self.best()
         bounds = zip(self.words, self.words[1:], scores.tolist(), strict=False)
-        if self.n_labels is None:
+        if labels is None:
             return [Tree(heads[a:b], None, score) for a, b, score in bounds]
         return [Tree(heads[a:b], labels[a:b], score) for a, b, score in bounds]
 

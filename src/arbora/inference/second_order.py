@@ -19,12 +19,12 @@ from arbora.inference.constraints import Arc, as_arc, masked
 from arbora.inference.decoding import greedy_heads, risk_scores
 from arbora.inference.divergence import check_comparable, has_more_trees
 from arbora.inference.packed import pack, read_only
-from arbora.inference.packed_second_order import PackedSecondOrder, PartArrays, SecondOrderSums
+from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
 from arbora.inference.part_lists import PartLists
 from arbora.inference.second_order_batch import SecondOrderBatch
 from arbora.inference.tree_checks import in_class
 from arbora.inference.trees import ProjectiveTrees
-from arbora.parts import PartKind, Parts
+from arbora.scores import PartKind, Parts, Scores
 from arbora.types import FloatArray, IntArray, Root, Tree, TreeClass
 
 __all__ = ["PartGradient", "SecondOrderTrees"]
@@ -257,7 +257,7 @@ class SecondOrderTrees:
             self._sums = self._packed.sums()
         return self._sums
 
-    def _listed(self, values: PartArrays) -> dict[PartKind, FloatArray]:
+    def _listed(self, values: Scores) -> dict[PartKind, FloatArray]:
         return self._lists.listed(self._packed.parts, values.tables)
 
     def _scored(self, heads: IntArray) -> Tree:

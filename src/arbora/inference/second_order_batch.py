@@ -14,7 +14,7 @@ from arbora.inference.batch import located
 from arbora.inference.packed import available_threads, pack
 from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
 from arbora.inference.part_lists import PartLists
-from arbora.parts import PackedParts, PartKind, Parts
+from arbora.scores import Scores, PartKind, Parts
 from arbora.types import FloatArray, Root, Tree
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class SecondOrderBatch:
         self._make = make
         self._sentences = sentences
         self._failures = failures
-        packed = PackedParts.joined(list(sentences.values()), threads) if sentences else None
-        self._packed = None if packed is None else PackedSecondOrder(packed, root)
+        packed = Scores.joined(list(sentences.values()), threads) if sentences else None
+        self._packed = None if packed is None else PackedSecondOrder(packed, root, threads)
         self._root: Root = root
         self._sums: SecondOrderSums | None = None
 

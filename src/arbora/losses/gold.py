@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arbora.errors import ShapeError
-from arbora.inference.layout import Layout, Places
+from arbora.scores import Layout, Places
 from arbora.types import FloatArray, IntArray
 
 __all__ = ["Gold", "check_heads"]

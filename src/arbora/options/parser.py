@@ -34,7 +34,7 @@ from arbora.options.spelling import spelled
 
 __all__ = ["LabelsName", "ParserOptions", "RootName", "Templates"]
 
-Templates = Literal["rich", "morphological", "mcdonald2005", "squeezed2005"]
+Templates = Literal["rich", "mcdonald2005", "squeezed2005", "morphological"]
 LabelsName = Literal["staged", "joint", "none"]
 RootName = Literal["auto", "single", "multi"]
 

@@ -20,7 +20,7 @@ from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.explaining import Explanation, sorted_contributions, variant_text
 from arbora.parsers.higher_order import PartDecoder
 from arbora.parsers.model import Model
-from arbora.parts import PackedParts, PartKind
+from arbora.scores import Scores, PartKind
 from arbora.types import IntArray
 
 __all__ = ["explain_in_tree", "part_variant_text"]
@@ -53,7 +53,7 @@ def explain_in_tree(
 
 
 def _features_of_one(
-    model: Model, block: Block, parts: PackedParts, tree: IntArray, other: IntArray, word: int
+    model: Model, block: Block, parts: Scores, tree: IntArray, other: IntArray, word: int
 ) -> Iterator[tuple[_Feature, float]]:
     """The features of the arc into a word, and of the parts that only the first tree has."""
     scorer, clusters = model.part_scorer(1), model.word_clusters
@@ -75,7 +75,7 @@ def _with_head(heads: IntArray, word: int, head: int) -> IntArray:
     return changed
 
 
-def _check_head(parts: PackedParts, word: int, head: int) -> None:
+def _check_head(parts: Scores, word: int, head: int) -> None:
     n_words = int(parts.n_words[0])
     if not 0 <= head <= n_words or head == word:
         raise ArgumentError(
@@ -88,7 +88,7 @@ def _check_head(parts: PackedParts, word: int, head: int) -> None:
         )
 
 
-def _runner_up(model: Model, parts: PackedParts, heads: IntArray, word: int, head: int) -> int:
+def _runner_up(model: Model, parts: Scores, heads: IntArray, word: int, head: int) -> int:
     """The other head that scores best, if there is one among those that leave a tree."""
     column = parts.arcs.reshape(len(heads) + 1, -1)[:, word]
     others = [int(h) for h in np.flatnonzero(column > -np.inf) if h != head]

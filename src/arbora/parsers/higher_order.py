@@ -16,7 +16,7 @@ from arbora.inference.part_inference import Infer
 from arbora.inference.pruning import Pruning, likely_arcs
 from arbora.losses import part_beliefs
 from arbora.parsers.model import Model
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.types import FloatArray, IntArray, TreeClass
 
 __all__ = ["PartAnswers", "PartDecoder", "prune"]
@@ -58,12 +58,12 @@ class PartDecoder:
         sentences: NDArray[np.int64],
         first_order: Packed,
         temperature: float = 1.0,
-    ) -> PackedParts:
+    ) -> Scores:
         """Scores of the arcs and parts that survive the pruner's distribution."""
         kept = prune(self.model, first_order).kept
         return self._scorer.scores(self.model.weights, encoded, sentences, kept, 1.0 / temperature)
 
-    def best(self, parts: PackedParts, decode: str) -> PartAnswers:
+    def best(self, parts: Scores, decode: str) -> PartAnswers:
         """The best trees, or (mbr) those with most expected correct arcs."""
         root = self.model.root
         if self.infer is None:
@@ -79,24 +79,24 @@ class PartDecoder:
         gaps = np.full(len(parts), 0.0 if self.exact else np.inf)
         return PartAnswers(heads, np.full(len(parts), self.exact), gaps)
 
-    def sums(self, parts: PackedParts) -> SecondOrderSums:
+    def sums(self, parts: Scores) -> SecondOrderSums:
         """log Z and marginals, or their approximations."""
         assert self.infer is not None
         return self.infer(parts).sums()
 
-    def kbest(self, parts: PackedParts, k: int) -> tuple[IntArray, NDArray[np.int64]]:
+    def kbest(self, parts: Scores, k: int) -> tuple[IntArray, NDArray[np.int64]]:
         """Heads of each sentence's k best trees under an exact model, and how many it has."""
         heads, _, counts = PackedSecondOrder(parts, self.model.root).kbest(k)
         return heads, counts
 
     def sample(
-        self, parts: PackedParts, count: int, seed: int, keys: NDArray[np.int64]
+        self, parts: Scores, count: int, seed: int, keys: NDArray[np.int64]
     ) -> IntArray:
         """Heads of exact draws from an exact model."""
         return PackedSecondOrder(parts, self.model.root).sample(count, seed, keys)
 
     def tree_scores(
-        self, parts: PackedParts, heads: IntArray, counts: NDArray[np.int64] | None
+        self, parts: Scores, heads: IntArray, counts: NDArray[np.int64] | None
     ) -> FloatArray:
         """Scores of given trees, so many of each sentence, one after the other; by default one."""
         if counts is None:

@@ -26,7 +26,7 @@ from arbora.parsers.model import Model
 from arbora.parsers.model_file import from_bytes, read_model, to_bytes, write_model
 from arbora.parsers.output import ParsedBlock, ParsedSentence, ParseOptions, parse_block
 from arbora.parsers.settings import ParserSettings
-from arbora.parts import Parts
+from arbora.scores import Parts
 from arbora.training.loop import History, Observer
 
 __all__ = ["Parser", "load"]

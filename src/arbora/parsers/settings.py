@@ -15,7 +15,7 @@ from arbora.parsers.combinations import (
     default_inference,
     uses_propagation,
 )
-from arbora.parts import PartKind
+from arbora.scores import PartKind
 from arbora.training.mira import MiraVariant
 from arbora.types import TreeClass
 

@@ -1,16 +1,14 @@
 """Scores of second order: arcs, and parts of a few arcs that are scored together.
 
-`Parts` is one sentence as a person writes it: index arrays and scores. `PackedParts` is many
-sentences as the kernels want them: for every kind one flat array, in which the parts of a head form
-small dense tables (`cpp/include/arbora/tree/part_index.hpp`). Scoring makes the one or the other,
-inference takes it.
+`Parts` is one sentence as a person writes it: index arrays and scores. `Scores` is many sentences
+as the kernels take them: for every kind one flat array, in which the parts of a head form small
+dense tables (`cpp/include/arbora/tree/part_index.hpp`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,27 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from arbora._core import parts as kernels
 from arbora.arrays import as_array, as_heads, as_real
 from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError
-from arbora.types import FloatArray, IntArray
+from arbora.scores.kinds import KINDS, PART_KINDS, PartKind, kind_number
+from arbora.types import FloatArray
 
-__all__ = ["PackedParts", "PartKind", "PartList", "Parts"]
+__all__ = ["PartList", "Parts", "part_batch"]
 
-PartKind = Literal["consecutive_siblings", "siblings", "grandparents", "grandsiblings"]
-KINDS: tuple[PartKind, ...] = get_args(PartKind)  # a kind's place here is its number in the core
-
-_COLUMNS: dict[PartKind, tuple[str, ...]] = {
-    "consecutive_siblings": ("head", "side", "previous", "next"),
-    "siblings": ("head", "modifier", "modifier"),
-    "grandparents": ("grandparent", "head", "modifier"),
-    "grandsiblings": ("grandparent", "head", "side", "previous", "next"),
-}
-_RULES: dict[PartKind, str] = {
-    "consecutive_siblings": "side is 0 (left) or 1 (right), previous is nearer to the head than "
-    "next, and -1 is START as previous and END as next",
-    "siblings": "the smaller modifier comes first",
-    "grandparents": "the grandparent of the root symbol is -1",
-    "grandsiblings": "side is 0 (left) or 1 (right), previous is nearer to the head than next, "
-    "and -1 is START, END and the root's grandparent",
-}
+_COLUMNS = {kind.name: kind.columns for kind in PART_KINDS}
+_RULES = {kind.name: kind.rule for kind in PART_KINDS}
 
 
 class PartList(NamedTuple):
@@ -80,7 +64,7 @@ class Parts:
             if pair is not None
         }
         kept = (self.arcs > -np.inf).view(np.uint8).reshape(-1)
-        self._index = _part_batch(kept, [self.n_words], self.kinds, 1)
+        self._index = part_batch(kept, [self.n_words], self.kinds, 1)
         self._numbers = {kind: self._checked_numbers(kind) for kind in self._lists}
 
     @property
@@ -116,21 +100,19 @@ class Parts:
         total = float(self.arcs[array, np.arange(1, self.n_words + 1)].sum())
         if np.isneginf(total):
             return total
-        packed = self.packed()
+        index, tables = self.tables()
         for kind in self.kinds:
-            used = self._index.of_tree(KINDS.index(kind), 0, array)
-            total += float(packed.values(kind)[used].sum())
+            total += float(tables[kind][index.of_tree(kind_number(kind), 0, array)].sum())
         return total
 
-    def packed(self) -> PackedParts:
-        """The same as the kernels want it: tables with 0 for parts that were not given."""
+    def tables(self) -> tuple[kernels.PartBatch, dict[PartKind, FloatArray]]:
+        """The index of all parts over the allowed arcs, and their scores: 0 if not given."""
         tables = {}
         for kind, (_, scores) in self._lists.items():
-            table = np.zeros(self._index.first(KINDS.index(kind), 1))
+            table = np.zeros(self._index.first(kind_number(kind), 1))
             table[self._numbers[kind]] = scores
             tables[kind] = table
-        flat = self.arcs.reshape(-1)
-        return PackedParts(self._index, np.array([self.n_words]), flat, tables)
+        return self._index, tables
 
     def listed(self, kind: PartKind, values: FloatArray) -> FloatArray:
         """Numbers of a table of this sentence in the order in which the parts were given."""
@@ -145,7 +127,7 @@ class Parts:
 
     def _checked_numbers(self, kind: PartKind) -> NDArray[np.int64]:
         index = self._lists[kind].rows
-        numbers = self._index.numbers(KINDS.index(kind), 0, index.reshape(-1))
+        numbers = self._index.numbers(kind_number(kind), 0, index.reshape(-1))
         bad = np.flatnonzero(numbers < 0)
         if len(bad):
             row = index[bad[0]]
@@ -167,124 +149,13 @@ class Parts:
         return numbers
 
 
-@dataclass(frozen=True)
-class PackedParts:
-    """Arc scores of many sentences and a flat array for every kind of parts."""
-
-    index: kernels.PartBatch
-    n_words: NDArray[np.int64]
-    arcs: FloatArray
-    tables: dict[PartKind, FloatArray]
-    threads: int = 1
-
-    @classmethod
-    def over(
-        cls,
-        arcs: FloatArray,
-        n_words: NDArray[np.int64],
-        kinds: Sequence[PartKind],
-        threads: int = 1,
-    ) -> PackedParts:
-        """All parts of the given kinds over the allowed arcs, with scores of zero."""
-        answer = cls.over_mask((arcs > -np.inf).view(np.uint8), n_words, kinds, threads)
-        answer.arcs[:] = arcs
-        for table in answer.tables.values():
-            table[:] = 0.0
-        return answer
-
-    @classmethod
-    def over_mask(
-        cls,
-        kept: NDArray[np.uint8],
-        n_words: NDArray[np.int64],
-        kinds: Sequence[PartKind],
-        threads: int = 1,
-    ) -> PackedParts:
-        """All parts of the given kinds over a mask of arcs; the scores are yet to be filled in."""
-        index = _part_batch(kept, n_words, kinds, threads)
-        sizes = {kind: index.first(KINDS.index(kind), len(n_words)) for kind in kinds}
-        tables = {kind: np.empty(size) for kind, size in sizes.items()}
-        return cls(index, np.asarray(n_words, np.int64), np.empty(len(kept)), tables, threads)
-
-    @classmethod
-    def joined(cls, sentences: Sequence[Parts], threads: int = 1) -> PackedParts:
-        """Many sentences, each with all kinds of parts that any of them has."""
-        kinds = [kind for kind in KINDS if any(kind in parts.kinds for parts in sentences)]
-        arcs = np.concatenate([parts.arcs.reshape(-1) for parts in sentences])
-        n_words = np.array([parts.n_words for parts in sentences])
-        whole = cls.over(arcs, n_words, kinds, threads)
-        for i, parts in enumerate(sentences):
-            packed = parts.packed()
-            for kind in parts.kinds:
-                whole.piece(kind, i)[:] = packed.tables[kind]
-        return whole
-
-    def __len__(self) -> int:
-        return len(self.n_words)
-
-    @property
-    def kinds(self) -> tuple[PartKind, ...]:
-        return tuple(self.tables)
-
-    def values(self, kind: PartKind) -> FloatArray:
-        """The table of a kind; empty if the model does not have it."""
-        return self.tables.get(kind, _NOTHING)
-
-    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Arcs and the tables of all kinds, as the kernels take them."""
-        one, two, three, four = (self.values(kind) for kind in KINDS)
-        return self.arcs, one, two, three, four
-
-    def bounds(self, kind: PartKind, i: int) -> slice:
-        """Where sentence i is in the table of a kind."""
-        number = KINDS.index(kind)
-        return slice(self.index.first(number, i), self.index.first(number, i + 1))
-
-    def piece(self, kind: PartKind, i: int) -> FloatArray:
-        return self.tables[kind][self.bounds(kind, i)]
-
-    def with_scores(self, arcs: FloatArray, tables: dict[PartKind, FloatArray]) -> PackedParts:
-        """The same parts with other scores; arcs that were forbidden stay so."""
-        return replace(self, arcs=arcs, tables=tables)
-
-    def zeros(self) -> PackedParts:
-        """The same parts with numbers of zero, to add to: for gradients and counts."""
-        tables = {kind: np.zeros(len(values)) for kind, values in self.tables.items()}
-        return replace(self, arcs=np.zeros(len(self.arcs)), tables=tables)
-
-    def scaled(self, factors: FloatArray) -> PackedParts:
-        """Every sentence's numbers times a factor of its own."""
-        sizes = (self.n_words + 1) ** 2
-        tables = {}
-        for kind, values in self.tables.items():
-            bounds = [self.index.first(KINDS.index(kind), i) for i in range(len(self) + 1)]
-            tables[kind] = values * np.repeat(factors, np.diff(bounds))
-        return replace(self, arcs=self.arcs * np.repeat(factors, sizes), tables=tables)
-
-    def columns(self, kind: PartKind, i: int) -> NDArray[np.int64]:
-        """The parts of sentence i as rows of an index array, in the order of the table."""
-        listed = self.index.listed(KINDS.index(kind), i)
-        return listed.reshape(-1, len(_COLUMNS[kind]))
-
-    def sentence(self, i: int) -> Parts:
-        """Sentence i by itself."""
-        first, side = int(((self.n_words[:i] + 1) ** 2).sum()), int(self.n_words[i]) + 1
-        arcs = self.arcs[first : first + side * side].reshape(side, side)
-        lists = {str(kind): (self.columns(kind, i), self.piece(kind, i)) for kind in self.kinds}
-        return Parts(arcs, **lists)
-
-    def of_tree(self, kind: PartKind, i: int, heads: IntArray) -> NDArray[np.int64]:
-        """The places in sentence i's piece of the parts that a tree has."""
-        return self.index.of_tree(KINDS.index(kind), i, heads)
-
-
-_NOTHING: FloatArray = np.empty(0)
-
-
-def _part_batch(
-    kept: NDArray[np.uint8], n_words: Sequence[int] | NDArray[np.int64],
-    kinds: Sequence[PartKind], threads: int,
-) -> kernels.PartBatch:  # fmt: skip
+def part_batch(
+    kept: NDArray[np.uint8],
+    n_words: Sequence[int] | NDArray[np.int64],
+    kinds: Sequence[PartKind],
+    threads: int,
+) -> kernels.PartBatch:
+    """The index of all parts of the given kinds over the kept arcs."""
     one, two, three, four = (kind in kinds for kind in KINDS)
     counts = np.asarray(n_words, dtype=np.int64)
     return kernels.part_batch(kept, counts, one, two, three, four, threads)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from arbora.data import Block
 from arbora.features import Encoded, FeatureSettings, WordClusters
-from arbora.inference.layout import Layout
+from arbora.scores import Layout
 from arbora.losses import Gold
 from arbora.types import IntArray
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+from arbora.parsers.model import Model
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
@@ -24,7 +25,6 @@ from safetensors.numpy import save as save_tensors
 from arbora.data import open_output
 from arbora.errors import ArboraError, ModelError, unreadable
 from arbora.features import FILTER_SIZE, FeatureSettings, WordClusters
-from arbora.parsers.model import Model
 from arbora.parsers.settings import ParserSettings
 from arbora.types import Root, TreeClass
 

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from arbora.inference.automata import best_choices, best_walks, tree_parts, walk_sums
 from arbora.inference.dual import Solver, decode_dual
-from arbora.inference.layout import Layout
+from arbora.scores import Layout
 from arbora.inference.packed_second_order import PackedSecondOrder
 from arbora.inference.part_inference import Infer
 from arbora.losses import BeliefLoss, PartLoss, loss_of_parts, part_likelihood
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.scoring import PartScorer
 from arbora.training.online import SteppingTrainer
 from arbora.training.treebank import Batch, Treebank
@@ -64,7 +64,7 @@ class KeptArcs:
         return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.uint8)
 
 
-PartObjective = Callable[[Batch, PackedParts], PartLoss]
+PartObjective = Callable[[Batch, Scores], PartLoss]
 
 
 class Rivals(NamedTuple):
@@ -74,12 +74,12 @@ class Rivals(NamedTuple):
     too, and a tree has every arc twice.
     """
 
-    parts: PackedParts
+    parts: Scores
     scores: FloatArray
     own_heads: FloatArray
 
 
-Rival = Callable[[PackedParts], Rivals]
+Rival = Callable[[Scores], Rivals]
 
 # Iterations of dual decomposition for a rival: enough to settle nearly every sentence.
 _ITERATIONS = 1500
@@ -93,7 +93,7 @@ class PartProblem:
     treebank: Treebank
     kept: KeptArcs
 
-    def scores(self, weights: FloatArray, batch: Batch, scale: float = 1.0) -> PackedParts:
+    def scores(self, weights: FloatArray, batch: Batch, scale: float = 1.0) -> Scores:
         kept = self.kept.of(batch.sentences)
         return self.scorer.scores(weights, batch.encoded, batch.sentences, kept, scale)
 
@@ -108,12 +108,12 @@ class PartTrainer(SteppingTrainer[PartProblem, PartObjective]):
         return float(answer.values.sum())
 
 
-def walk_rival(parts: PackedParts) -> Rivals:
+def walk_rival(parts: Scores) -> Rivals:
     """The best walks of all heads, which need not form a tree (Koo et al. 2010, section 6)."""
     return Rivals(*best_walks(parts), np.zeros(len(parts)))
 
 
-def choice_rival(parts: PackedParts) -> Rivals:
+def choice_rival(parts: Scores) -> Rivals:
     """The best walks of all heads and the heads that words choose for themselves."""
     return Rivals(*best_choices(parts), np.ones(len(parts)))
 
@@ -128,7 +128,7 @@ def dual_rival(trees: TreeClass, root: Root, max_iterations: int, solver: Solver
     """
     limit = min(max_iterations, _ITERATIONS)
 
-    def rival(parts: PackedParts) -> Rivals:
+    def rival(parts: Scores) -> Rivals:
         found = decode_dual(parts, trees, root, limit, solver)
         best = Rivals(*tree_parts(parts, found.heads), np.zeros(len(parts)))
         if found.certified.all():
@@ -154,7 +154,7 @@ def _mixed(one: Rivals, share: FloatArray, other: Rivals) -> Rivals:
 def exact_rival(root: Root) -> Rival:
     """The best projective tree."""
 
-    def rival(parts: PackedParts) -> Rivals:
+    def rival(parts: Scores) -> Rivals:
         best = tree_parts(parts, PackedSecondOrder(parts, root).argmax()[0])
         return Rivals(*best, np.zeros(len(parts)))
 
@@ -167,7 +167,7 @@ def walk_likelihood(smallest: float) -> PartObjective:
     It is a product over heads of sums over their walks; the gold tree's parts are part of it.
     """
 
-    def objective(batch: Batch, parts: PackedParts) -> PartLoss:
+    def objective(batch: Batch, parts: Scores) -> PartLoss:
         expected = Rivals(*walk_sums(parts), np.ones(len(parts)))
         return _without_tiny(_minus_gold(batch, parts, expected), smallest)
 
@@ -177,7 +177,7 @@ def walk_likelihood(smallest: float) -> PartObjective:
 def sum_likelihood(infer: Infer, smallest: float) -> PartObjective:
     """-log P(gold), exact or its surrogate, without arcs and parts whose gradients are tiny."""
 
-    def objective(batch: Batch, parts: PackedParts) -> PartLoss:
+    def objective(batch: Batch, parts: Scores) -> PartLoss:
         return _without_tiny(part_likelihood(infer(parts), batch.heads), smallest)
 
     return objective
@@ -188,7 +188,7 @@ def part_belief_objective(
 ) -> PartObjective:
     """A loss of the beliefs in arcs, back through the inference."""
 
-    def objective(batch: Batch, parts: PackedParts) -> PartLoss:
+    def objective(batch: Batch, parts: Scores) -> PartLoss:
         found = loss_of_parts(infer(parts), batch.gold(None), loss, trees, root)
         return _without_tiny(found, smallest)
 
@@ -204,13 +204,13 @@ def _without_tiny(loss: PartLoss, smallest: float) -> PartLoss:
 def part_perceptron(rival: Rival) -> PartObjective:
     """Score of the rival minus that of the gold tree (Collins 2002)."""
 
-    def objective(batch: Batch, parts: PackedParts) -> PartLoss:
+    def objective(batch: Batch, parts: Scores) -> PartLoss:
         return _minus_gold(batch, parts, rival(parts))
 
     return objective
 
 
-def _minus_gold(batch: Batch, parts: PackedParts, rivals: Rivals) -> PartLoss:
+def _minus_gold(batch: Batch, parts: Scores, rivals: Rivals) -> PartLoss:
     """What rivals score above the gold trees, and how often they have a part more often."""
     d_scores, gold = tree_parts(parts, batch.heads, -1.0, into=rivals.parts)
     if rivals.own_heads.any():
@@ -229,7 +229,7 @@ class PartMira:
     scorer: PartScorer
     largest_step: float
 
-    def __call__(self, batch: Batch, parts: PackedParts) -> PartLoss:
+    def __call__(self, batch: Batch, parts: Scores) -> PartLoss:
         augmented = parts.with_scores(
             _with_cost(parts.arcs, batch.layout, batch.heads), parts.tables
         )

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from arbora.inference.decoding import minimum_bayes_risk
-from arbora.inference.layout import Places
+from arbora.scores import Places
 from arbora.inference.packed import Packed
 from arbora.losses import Gold, Loss, best_gold_tree, cost_augmented
 from arbora.losses.margin import cells_of, chosen_cells, tree_loss

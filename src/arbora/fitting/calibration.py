@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from arbora.inference.layout import Layout
+from arbora.scores import Layout
 from arbora.parsers.decoding import BlockDecoder
 from arbora.parsers.dev import DevSet
 from arbora.parsers.model import Model
