@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from arbora.evaluation import (
         Calibration,
         Comparison,
-        Scores,
+        AttachmentScores,
         calibration,
         compare,
         evaluate,
@@ -85,7 +85,7 @@ __all__ = [
     "ProjectiveTrees",
     "Samples",
     "ScoreError",
-    "Scores",
+    "AttachmentScores",
     "SecondOrderBatch",
     "SecondOrderTrees",
     "Sentence",
@@ -109,7 +109,7 @@ __version__ = "0.1.0"
 # Loaded when first asked for: the command line's help should not wait for NumPy.
 _HOMES = {
     "arbora.data": "Sentence read_conllu write_conllu",
-    "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
+    "arbora.evaluation": "AttachmentScores Calibration Comparison calibration compare evaluate",
     "arbora.inference": "Automaton Derivation Derivations FactorGraph GraphGradient HeadAutomata "
     "Hypergraph LoopyTrees Mixture PartGradient ProjectiveTrees SecondOrderBatch SecondOrderTrees "
     "SpanningTrees TreeBatch",

@@ -14,7 +14,7 @@ from arbora.cli.shared import AsJson, FormatOption
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from arbora.evaluation import Match, Scores
+    from arbora.evaluation import Match, AttachmentScores
 
 EXAMPLES = """[bold]Examples[/bold]
 
@@ -79,7 +79,7 @@ def evaluate(
         console.print(_breakdown(scores, part))
 
 
-def _summary(scores: Scores) -> Table:
+def _summary(scores: AttachmentScores) -> Table:
     rows = [
         ("[bold]UAS[/bold]", f"[bold]{figure(scores.uas)}[/bold]", "right heads"),
         ("[bold]LAS[/bold]", f"[bold]{figure(scores.las)}[/bold]", "right heads and labels"),
@@ -108,7 +108,7 @@ def _summary(scores: Scores) -> Table:
     return made
 
 
-def _breakdown(scores: Scores, part: Part) -> Table:
+def _breakdown(scores: AttachmentScores, part: Part) -> Table:
     if part is Part.label:
         return _matches("By label: right head and label", "label", scores.by_label)
     if part is Part.distance:

@@ -12,14 +12,14 @@ from typer.core import TyperGroup
 
 from arbora.errors import ArboraError, reason
 
-__all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CalmGroup"]
+__all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CommandGroup"]
 
 FAILED = 2
 INTERRUPTED = 130
 CLOSED_PIPE = 141  # what a shell reports of programs that a closed pipe ends
 
 
-class CalmGroup(TyperGroup):
+class CommandGroup(TyperGroup):
     """Runs a command; expected failures end it with a sentence and an exit status."""
 
     def invoke(self, ctx: Any) -> Any:

@@ -17,7 +17,7 @@ from arbora.cli.files import (
 )
 from arbora.cli.output import describe_pruning, figure, report_console, write_json
 from arbora.cli.progress import step_progress
-from arbora.cli.settings import take_settings
+from arbora.cli.options import HelpAll, take_options
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
 from arbora.cli.watching import Watcher
 from arbora.errors import ArgumentError
@@ -34,17 +34,9 @@ arbora train train.conllu --learner mira --passes 10 --plot training.png
 arbora train new.conllu --from english.arbora --model better.arbora"""
 
 MODEL_ENDING = ".arbora"
-# What a model that goes on learning keeps unless it is told otherwise.
-INHERITED = (
-    "features", "labels", "clusters", "cluster_of", "bits", "label_bits",
-    "learner", "optimizer", "trees", "mira", "largest_step", "k", "average", "arc_filter",
-    "decode", "decode_trees", "order", "inference", "training_inference", "max_iterations",
-    "solver", "prune_threshold", "prune_heads", "bp_iterations", "damping", "factors",
-    "first_temperature", "last_temperature", "projectivise",
-)  # fmt: skip
 
 
-@take_settings
+@take_options
 def train(
     train: TrainFile,
     dev: DevFile = None,
@@ -79,8 +71,9 @@ def train(
     ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    help_all: HelpAll = False,  # noqa: ARG001  # shows help before anything runs
     *,
-    settings: dict[str, Any],
+    options: dict[str, Any],
 ) -> None:
     """Train a parser on a treebank; the best pass on dev is kept.
 
@@ -95,7 +88,7 @@ def train(
     from arbora.parsers import Parser, load
 
     first = None if start is None else load(start, threads)
-    parser = Parser(threads=threads, **(settings if first is None else _going_on(first, settings)))
+    parser = Parser(threads=threads, **options)
     with step_progress("training", None, unit="sentences", quiet=quiet) as bar:
         watcher = Watcher(bar, lines=not quiet)
         try:
@@ -140,20 +133,6 @@ def save_plot(parser: Parser, path: str) -> None:
     draw_history(parser.history, path=path)
 
 
-def _going_on(start: Parser, given: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a model that is trained further: its own, but for what is asked for."""
-    own = start.model.settings.to_dict()
-    kept = {name: own[name] for name in INHERITED}
-    if given.get("learner", own["learner"]) != own["learner"]:
-        for name in ("first_temperature", "last_temperature", "projectivise"):
-            kept[name] = None  # which another learner may not have
-        kept["optimizer"] = "adagrad"
-    if given.get("trees", own["trees"]) != own["trees"]:
-        for name in ("decode_trees", "projectivise"):
-            kept[name] = None  # which are choices within a class of trees
-    return kept | given
-
-
 def _tell_how_to_resume(path: str) -> None:
     checkpoint = Path(f"{path}.checkpoint")
     if checkpoint.exists():
@@ -173,9 +152,9 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
     console.print()
     data, share = card["trained_on"], card["multi_root_sentences"]
     console.print(f"{data['words']:,} words in {data['sentences']:,} sentences", style="bold")
-    columns = [name for name in ("lemma", "upos", "xpos", "feats") if getattr(model.features, name)]
+    columns = [name for name in ("lemma", "upos", "xpos", "feats") if getattr(model.encoder.settings, name)]
     why = f"{100 * share:.1f} % of the sentences have several roots"
-    chosen = "chosen" if parser.settings.root == "auto" else "as asked"
+    chosen = "chosen" if parser.options.root == "auto" else "as asked"
     lines = [
         ("learner", describe_learner(parser)),
         ("root", f"{model.root} ({chosen}; {why})"),
@@ -205,16 +184,16 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
 
 def describe_learner(parser: Parser) -> str:
     """Learner, optimizer and tree class in a few words."""
-    settings = parser.model.settings
-    learner = str(settings.learner)
-    if learner in ("loglinear", "l2", "risk", "l2+risk"):
-        learner += f" by {settings.optimizer}"
+    own = parser.model.options.keywords()
+    learner = own["learner"]
+    if "optimizer" in own and learner != "maxmargin":
+        learner += f" by {own['optimizer']}"
     elif learner == "mira":
-        learner += f", {settings.mira}"
-    order = "" if settings.order == "first" else f"{settings.order} order, "
-    if settings.training_inference == "bp":
-        order += f"{settings.bp_iterations} iterations of belief propagation, "
+        learner += f", {own['mira']}"
+    order = "" if own["order"] == "first" else f"{own['order']} order, "
+    if own.get("training_inference") == "bp":
+        order += f"{own['bp_iterations']} BP iterations, "
     return (
-        f"{learner}, {order}{settings.trees} trees, {settings.features} features, "
-        f"{settings.labels} labels"
+        f"{learner}, {order}{own['trees']} trees, {own['features']} features, "
+        f"{own['labels']} labels"
     )

@@ -1,6 +1,6 @@
 """How good is a parse, is one parser better than another, do probabilities keep their promise?"""
 
-from arbora.evaluation.attachment import Scores, evaluate
+from arbora.evaluation.attachment import AttachmentScores, evaluate
 from arbora.evaluation.counts import Attachment, Match, NonProjective
 from arbora.evaluation.reliability import Calibration, CalibrationBin, calibration
 from arbora.evaluation.rules import RULES, Rule
@@ -16,7 +16,7 @@ __all__ = [
     "Match",
     "NonProjective",
     "Rule",
-    "Scores",
+    "AttachmentScores",
     "calibration",
     "compare",
     "evaluate",

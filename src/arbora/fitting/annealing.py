@@ -1,9 +1,10 @@
-"""Losses that change as learning goes on: the temperature of annealed risk."""
+"""A loss that changes as learning goes on: the temperature of annealed risk."""
 
 from __future__ import annotations
 
-from arbora.inference.packed import Packed
-from arbora.losses import Gold, Loss, annealed_risk
+from arbora.inference.engines import FirstOrderEngine
+from arbora.losses import BeliefLossValue, Gold, annealed_risk
+from arbora.scores import Scores
 
 __all__ = ["Annealing"]
 
@@ -24,5 +25,7 @@ class Annealing:
         share = min(1.0, self.done / max(1, self.steps - 1))
         return (1.0 - share) * self.first + share * self.last
 
-    def __call__(self, beliefs: Packed, gold: Gold) -> Loss:
-        return annealed_risk(beliefs, gold, self.temperature)
+    def __call__(
+        self, marginals: Scores, gold: Gold, engine: FirstOrderEngine
+    ) -> BeliefLossValue:
+        return annealed_risk(marginals, gold, engine, self.temperature)

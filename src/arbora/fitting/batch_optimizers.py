@@ -5,17 +5,18 @@ They run in chunks, one per pass, on the weights that some arc of the treebank t
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from arbora._core import learning as kernels
+from arbora.fitting.dot import dot
+from arbora.fitting.trainer import PassReport, Problem, State
+from arbora.fitting.treebank import Tick, batches
 from arbora.losses import negative_log_likelihood
-from arbora.scoring import Gradient
-from arbora.training.dot import dot
-from arbora.training.trainer import ArcProblem, PassReport, State, Tick, batches
+from arbora.scoring import LinearScorer, Parameters
 from arbora.types import FloatArray
 
 __all__ = ["BatchTrainer"]
@@ -27,14 +28,15 @@ _CHUNK = 10  # steps of the optimiser in one pass
 class BatchTrainer:
     """Minimises sum of losses + l2/2 ||w||^2."""
 
-    def __init__(self, problem: ArcProblem, optimizer: Literal["lbfgs", "cg"], l2: float) -> None:
+    def __init__(self, problem: Problem, optimizer: Literal["lbfgs", "cg"], l2: float) -> None:
+        assert isinstance(problem.scorer, LinearScorer)
         self.problem, self.optimizer, self.l2 = problem, optimizer, l2
         self._weights = np.zeros(problem.scorer.size)
-        self._gradient = Gradient(problem.scorer.size)
+        problem.scorer.weights = self._weights
         self._touched = self._find_touched()  # the other weights never change
         self._values = np.zeros(len(self._touched))
 
-    def start_from(self, weights: NDArray[np.generic], *, keep_others: bool) -> None:
+    def start_from(self, weights: NDArray[Any], *, keep_others: bool) -> None:
         """Begins at given weights; those that nothing touches are kept, or are zero."""
         self._values[:] = weights[self._touched]
         if keep_others:
@@ -58,10 +60,10 @@ class BatchTrainer:
         figures = {"objective": float(answer.fun), "evaluations": float(evaluated)}
         return PassReport((float(answer.fun) - penalty) / words, figures)
 
-    def parameters(self) -> FloatArray:
+    def parameters(self) -> Parameters:
         weights = self._weights.copy()
         weights[self._touched] = self._values
-        return weights
+        return {"weights": weights}
 
     def state(self) -> State:
         return {"values": self._values}
@@ -74,20 +76,17 @@ class BatchTrainer:
         total, gradient = 0.0, np.zeros_like(self._weights)
         problem = self.problem
         for batch in batches(problem.treebank, np.arange(len(problem.treebank)), _AT_ONCE):
-            scores = problem.scores(self._weights, batch)
-            trees = problem.distribution(scores, batch)
-            loss = negative_log_likelihood(trees, problem.gold(batch))
+            scores, pullback = problem.scorer.scores(batch)
+            loss = negative_log_likelihood(scores, problem.gold(batch), problem.engine)
             total += float(loss.values.sum())
-            problem.scorer.expand(self._gradient, batch.encoded, batch.sentences, loss.d_scores)
-            kernels.add_gradient(self._gradient, gradient, problem.scorer.threads)
+            kernels.add_gradient(pullback(loss.d_scores), gradient, problem.threads)
         penalty = 0.5 * self.l2 * float(dot(values, values))
         return total + penalty, gradient[self._touched] + self.l2 * values
 
     def _find_touched(self) -> NDArray[np.int64]:
         count, problem = np.zeros_like(self._weights), self.problem
         for batch in batches(problem.treebank, np.arange(len(problem.treebank)), _AT_ONCE):
-            scores = problem.scores(self._weights, batch)
-            ones = np.where(np.isneginf(scores), 0.0, 1.0)
-            problem.scorer.expand(self._gradient, batch.encoded, batch.sentences, ones)
-            kernels.add_gradient(self._gradient, count, problem.scorer.threads)
+            scores, pullback = problem.scorer.scores(batch)
+            ones = np.where(np.isneginf(scores.arcs), 0.0, 1.0)
+            kernels.add_gradient(pullback(scores.with_values(ones)), count, problem.threads)
         return np.flatnonzero(count)

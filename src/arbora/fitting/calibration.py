@@ -1,4 +1,4 @@
-"""Temperature: one number that makes the probabilities honest, fitted on dev."""
+"""Temperature scaling: one number, fitted on dev, that calibrates the probabilities."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import math
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from arbora.fitting.dev import DevSet
+from arbora.models.decoding import Decoder
+from arbora.models.model import Model
 from arbora.scores import Layout
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.dev import DevSet
-from arbora.parsers.model import Model
 
 __all__ = ["fit_temperature"]
 
@@ -21,17 +21,17 @@ _SMALLEST = 1e-6  # probability that a gold head counts with, if the model gives
 
 def fit_temperature(model: Model, dev: DevSet, threads: int) -> float:
     """The temperature under which the dev words' heads are likeliest."""
-    decoder = BlockDecoder(model, threads, decode="map")
+    decoder = Decoder(model, threads)
     cells = np.cumsum((dev.encoded.n_words + 1) ** 2 * decoder.depth)
     sentences = np.arange(min(_ENOUGH, max(1, int(np.searchsorted(cells, _CELLS)))))
     layout = Layout(dev.encoded.n_words[sentences])
     words = int(layout.n_words.sum())
-    heads = dev.heads[:words]
-    known = np.flatnonzero(dev.counted[:words])
+    heads = dev.gold.heads[:words]
+    known = np.flatnonzero(dev.gold.counted[:words])
     if not len(known):
         return 1.0
     cells = layout.arcs(np.maximum(heads, 0))[known]
-    marginals_at, size = decoder.arc_marginals(dev.encoded, sentences)
+    marginals_at, size = decoder.marginals_at(dev.encoded, sentences)
 
     def surprise(log_temperature: float) -> float:
         marginals = marginals_at(math.exp(log_temperature))[cells]

@@ -18,17 +18,17 @@ from safetensors.numpy import save as save_tensors
 from arbora.data import Block, open_output
 from arbora.errors import ModelError
 from arbora.features import WordClusters
-from arbora.parsers.model import Model
-from arbora.parsers.model_file import checksum_of, to_bytes
-from arbora.parsers.settings import ParserSettings
-from arbora.training.loop import History
-from arbora.training.trainer import State, Trainer
+from arbora.fitting.loop import History
+from arbora.fitting.trainer import State, Trainer
+from arbora.models.model import Model
+from arbora.models.model_file import checksum_of, to_bytes
+from arbora.options import ParserOptions, RiskOptions
 
 __all__ = ["Checkpoint", "Saved", "fingerprint"]
 
 
 def fingerprint(
-    settings: ParserSettings,
+    options: ParserOptions,
     blocks: list[Block | None],
     start: Model | None,
     word_clusters: WordClusters | None,
@@ -37,8 +37,9 @@ def fingerprint(
 
     Where a temperature falls, how fast depends on the number of passes.
     """
-    free = ("patience",) if settings.first_temperature is not None else ("passes", "patience")
-    relevant = {k: v for k, v in settings.to_dict().items() if k not in free}
+    annealed = isinstance(options.learner, RiskOptions)
+    free = ("patience",) if annealed else ("passes", "patience")
+    relevant = {name: value for name, value in options.keywords().items() if name not in free}
     digest = hashlib.sha256(json.dumps(relevant, sort_keys=True).encode())
     for block in blocks:
         digest.update(b"none" if block is None else hashlib.sha256(block.render()).digest())

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from arbora.scoring.linear import Weights
-from arbora.training.trainer import ArcProblem, Trainer, batches
-from arbora.training.treebank import Treebank
+from arbora.fitting.trainer import Problem, Trainer
+from arbora.fitting.treebank import Treebank, batches
+from arbora.losses import completed_gold
 
 __all__ = ["completed", "filled", "has_gaps"]
 
@@ -21,31 +21,30 @@ _PASSES = 2
 _AT_ONCE = 64  # sentences, where the weights do not change
 
 
-def has_gaps(problem: ArcProblem) -> bool:
+def has_gaps(problem: Problem) -> bool:
     """Whether the annotation leaves several structures possible."""
     everything = np.arange(len(problem.treebank))
     return not problem.gold(problem.treebank.batch(everything)).complete
 
 
-def completed(problem: ArcProblem, guide: Trainer, seed: int) -> Treebank:
+def completed(problem: Problem, guide: Trainer, seed: int) -> Treebank:
     """The treebank with the best completion of each sentence, when `guide` has learnt a little."""
-    treebank = problem.treebank
     for number in range(_PASSES):
-        order = np.random.default_rng([seed, number]).permutation(len(treebank))
+        order = np.random.default_rng([seed, number]).permutation(len(problem.treebank))
         guide.run_pass(order, lambda _: None)
-    return filled(problem, guide.parameters())
+    scorer = problem.scorer.with_parameters(guide.parameters())
+    return filled(replace(problem, scorer=scorer))
 
 
-def filled(problem: ArcProblem, weights: Weights) -> Treebank:
-    """The treebank with the best completion of each sentence under the given weights."""
+def filled(problem: Problem) -> Treebank:
+    """The treebank with the best completion of each sentence under the scorer's parameters."""
     treebank = problem.treebank
     heads, labels = treebank.heads.copy(), treebank.labels.copy()
     for batch in batches(treebank, np.arange(len(treebank)), _AT_ONCE):
-        scores, gold = problem.scores(weights, batch), problem.gold(batch)
-        found = problem.distribution(gold.restrict(scores), batch).argmax()
+        scores, _ = problem.scorer.scores(batch)
+        found = completed_gold(scores, problem.gold(batch), problem.engine)
         words = treebank.words(batch.sentences)
-        heads[words] = np.concatenate([tree.heads for tree in found])
-        named = [tree.labels for tree in found if tree.labels is not None]
-        if named:
-            labels[words] = np.concatenate(named)
+        heads[words] = found.heads
+        if found.labels is not None:
+            labels[words] = found.labels
     return replace(treebank, heads=heads, labels=labels)

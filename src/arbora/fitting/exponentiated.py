@@ -12,14 +12,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.inference.packed import Packed
+from arbora.fitting.dot import dot
+from arbora.fitting.rules import Additive
+from arbora.fitting.trainer import PassReport, Problem, State
+from arbora.fitting.treebank import Tick, batches
+from arbora.inference.engines import DecodedTrees
+from arbora.inference.marginals import Marginals
+from arbora.inference.tree_parts import tree_parts
 from arbora.losses import cost_augmented, negative_log_likelihood
-from arbora.losses.margin import chosen_cells
-from arbora.scoring import Gradient
-from arbora.training.dot import dot
-from arbora.training.rules import Additive
-from arbora.training.trainer import ArcProblem, PassReport, State, Tick, batches
-from arbora.training.treebank import Batch
+from arbora.scores import Scores
+from arbora.scoring import Batch, LinearScorer, Parameters
 from arbora.types import FloatArray
 
 __all__ = ["ExponentiatedGradient"]
@@ -32,14 +34,14 @@ class ExponentiatedGradient:
     """One pass over the examples' duals; halves the step when the dual objective falls."""
 
     def __init__(
-        self, problem: ArcProblem, kind: Literal["maxmargin", "loglinear"], l2: float
+        self, problem: Problem, kind: Literal["maxmargin", "loglinear"], l2: float
     ) -> None:
+        assert isinstance(problem.scorer, LinearScorer)
         self.problem, self.kind = problem, kind
         self.c = 1.0 / l2
         self.rate = 1.0 / self.c
         self.last_dual = -np.inf
-        self._rule = Additive(problem.scorer.size, problem.scorer.threads)
-        self._gradient = Gradient(problem.scorer.size)
+        self._rule = Additive(problem.scorer)
         self._words = max(1, len(problem.treebank.heads))
         depth = problem.scorer.n_labels or 1
         sides = problem.treebank.encoded.n_words + 1
@@ -61,8 +63,8 @@ class ExponentiatedGradient:
         figures = {"primal": primal, "dual": dual, "gap": primal - dual, "rate": self.rate}
         return PassReport(loss / self._words, figures)
 
-    def parameters(self) -> FloatArray:
-        return self._rule.weights.copy()
+    def parameters(self) -> Parameters:
+        return self._rule.current()
 
     def state(self) -> State:
         return {
@@ -80,62 +82,59 @@ class ExponentiatedGradient:
         """Duals of beta on gold arcs, and the weights that go with them."""
         everything = np.arange(len(self.problem.treebank))
         for batch in batches(self.problem.treebank, everything, 1):
-            scores = self.problem.scores(self._rule.weights, batch)
-            duals = np.where(np.isneginf(scores), -np.inf, 0.0)
-            right = self.problem.gold(batch).cells()
-            duals[right] = _BETA
+            scores, _ = self.problem.scorer.scores(batch)
+            duals = np.where(np.isneginf(scores.arcs), -np.inf, 0.0)
+            duals[self.problem.gold(batch).cells()] = _BETA
             self._duals_of(batch)[:] = duals
         for batch in batches(self.problem.treebank, everything, 1):
-            marginals = self._distribution(batch).sums(marginals=True).marginals
-            truth = self.problem.gold(batch)
-            self._move(batch, marginals - truth.layout.indicator(truth.cells(), truth.n_labels))
+            scores, pullback = self.problem.scorer.scores(batch)
+            gold = self.problem.gold(batch)
+            expected = scores.with_values(np.array(self._infer(scores, batch).arcs))
+            difference, _ = tree_parts(scores, gold.heads, gold.labels, amount=-1.0, into=expected)
+            self._move(pullback(difference.scaled(self.c)))
 
     def _step(self, batch: Batch) -> float:
         """Updates one sentence's duals and the weights; its part of the dual objective over C."""
-        scores = self.problem.scores(self._rule.weights, batch)
-        before = self._distribution(batch).sums(marginals=True).marginals
+        scores, pullback = self.problem.scorer.scores(batch)
+        before = self._infer(scores, batch).arcs
         duals, right = self._duals_of(batch), self.problem.gold(batch).cells()
-        allowed = ~np.isneginf(scores)
+        allowed = ~np.isneginf(scores.arcs)
         if self.kind == "maxmargin":
-            cost = np.ones_like(scores)
+            cost = np.ones_like(scores.arcs)
             cost[right] = 0.0
-            duals[allowed] += self.rate * self.c * (cost + scores)[allowed]
+            duals[allowed] += self.rate * self.c * (cost + scores.arcs)[allowed]
         else:
             share = min(1.0, self.rate * self.c)
-            duals[allowed] += share * (scores[allowed] - duals[allowed])
-        after = self._distribution(batch).sums(marginals=True)
-        self._move(batch, after.marginals - before)
+            duals[allowed] += share * (scores.arcs[allowed] - duals[allowed])
+        after = self._infer(scores, batch)
+        self._move(pullback(scores.with_values(self.c * (after.arcs - before))))
         if self.kind == "maxmargin":
-            return float(dot(cost[allowed], after.marginals[allowed]))
-        expected = float(dot(after.marginals[allowed], duals[allowed]))
+            return float(dot(cost[allowed], after.arcs[allowed]))
+        expected = float(dot(after.arcs[allowed], duals[allowed]))
         return float(after.log_partition[0]) - expected  # the entropy
 
-    def _move(self, batch: Batch, difference: FloatArray) -> None:
+    def _move(self, gradient: object) -> None:
         """w -= C sum(difference * features)."""
-        self.problem.scorer.expand(
-            self._gradient, batch.encoded, batch.sentences, self.c * difference
-        )
-        self._rule.apply(self._gradient, len(batch))
+        self._rule.apply(gradient, 1)  # type: ignore[arg-type]  # a linear scorer's gradient
 
     def _loss(self) -> float:
         """The sum of the losses under the weights as they are now."""
         total = 0.0
         everything = np.arange(len(self.problem.treebank))
         for batch in batches(self.problem.treebank, everything, _EVALUATED_AT_ONCE):
-            scores = self.problem.scores(self._rule.weights, batch)
-            trees, gold = self.problem.distribution(scores, batch), self.problem.gold(batch)
+            scores, _ = self.problem.scorer.scores(batch)
+            gold, engine = self.problem.gold(batch), self.problem.engine
             if self.kind == "loglinear":
-                total += float(negative_log_likelihood(trees, gold).values.sum())
+                total += float(negative_log_likelihood(scores, gold, engine).values.sum())
                 continue
-            right = gold.cells()
-            augmented = cost_augmented(scores, right)
-            chosen = chosen_cells(trees.with_scores(augmented), gold)
-            total += float(augmented[chosen].sum() - scores[right].sum())
+            found: DecodedTrees = engine.decode(cost_augmented(scores, gold))
+            total += float(found.scores.sum() - scores.arcs[gold.cells()].sum())
         return total
 
     def _duals_of(self, batch: Batch) -> FloatArray:
         sentence = int(batch.sentences[0])
         return self._duals[self._first[sentence] : self._first[sentence + 1]]
 
-    def _distribution(self, batch: Batch) -> Packed:
-        return self.problem.distribution(self._duals_of(batch), batch)
+    def _infer(self, scores: Scores, batch: Batch) -> Marginals:
+        """The distribution that the duals stand for."""
+        return self.problem.engine.infer(scores.with_values(self._duals_of(batch)))

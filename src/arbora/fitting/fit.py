@@ -1,28 +1,30 @@
-"""From a treebank to a model: everything `Parser.fit` decides, in order."""
+"""From a treebank to a model: everything that `Parser.fit` decides, in order."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Block
 from arbora.errors import ArgumentError, DataError
-from arbora.features import FeatureSettings, WordClusters, learn_arc_filter, no_arc_filter
-from arbora.parsers.calibrate import fit_temperature
-from arbora.parsers.checkpoint import Checkpoint, Saved, fingerprint
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.dev import DevSet
-from arbora.parsers.model import Model, make_arc_scorer
-from arbora.parsers.pruner import kept_arcs, pruning_figures, with_pruner
-from arbora.parsers.settings import ParserSettings, parts_of
-from arbora.parsers.trainers import make_label_trainer, make_part_trainer, make_trainer
-from arbora.training.completion import completed, has_gaps
-from arbora.training.loop import (
+from arbora.features import (
+    Encoder,
+    FeatureSettings,
+    WordClusters,
+    learn_arc_filter,
+    no_arc_filter,
+)
+from arbora.fitting.calibration import fit_temperature
+from arbora.fitting.checkpoint import Checkpoint, Saved, fingerprint
+from arbora.fitting.completion import completed, has_gaps
+from arbora.fitting.dev import DevSet
+from arbora.fitting.learners import make_label_trainer, make_trainer
+from arbora.fitting.loop import (
     AfterPass,
     DevScores,
     Evaluate,
@@ -33,17 +35,25 @@ from arbora.training.loop import (
     Phase,
     run_loop,
 )
-from arbora.training.online import SteppingTrainer
-from arbora.training.parts import PartProblem
-from arbora.training.preparation import (
-    choose_root,
-    multi_root_share,
-    projectivise,
-    single_rooted,
+from arbora.fitting.online import OnlineTrainer
+from arbora.fitting.phases import learning_rate, phases_of, with_rate
+from arbora.fitting.preparation import choose_root, multi_root_share, projectivise, single_rooted
+from arbora.fitting.pruner import kept_arcs, pruning_figures, with_pruner
+from arbora.fitting.rate_search import best_rate
+from arbora.fitting.trainer import Problem, Trainer
+from arbora.fitting.treebank import Treebank
+from arbora.inference.engines import first_order_engine
+from arbora.models.components import EveryArc, FirstOrderPruner, StagedLabels
+from arbora.models.decoding import Decoder
+from arbora.models.model import Model, linear_scorer, make_labeller
+from arbora.options import (
+    BeliefLearnerOptions,
+    ExponentiatedGradientOptions,
+    FirstOrderOptions,
+    ParserOptions,
+    SgdOptions,
 )
-from arbora.training.rate_search import best_rate
-from arbora.training.trainer import ArcProblem, Trainer
-from arbora.training.treebank import Treebank
+from arbora.scoring import LinearScorer, Scorer
 from arbora.types import Root, TreeClass
 
 __all__ = ["Fit", "fit_model"]
@@ -56,8 +66,9 @@ _TOO_FEW = 20  # sentences, to hold any out
 class Fit:
     """What training is given besides the data."""
 
-    settings: ParserSettings
+    options: ParserOptions
     threads: int
+    scorer: Scorer | None = None  # None: the linear scorer that the options ask for
     start: Model | None = None
     word_clusters: WordClusters | None = None
     observer: Observer | None = None
@@ -72,25 +83,24 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
             "there is nothing to learn from: no word has a head", "the training data", 1
         )
     if fit.start is not None:
-        _check_start(fit.settings.resolved(), fit.start)
+        _check_start(fit)
         fit = replace(fit, start=fit.start.with_labels(_label_names(train)))
     model = _untrained(fit, train)
-    learnt, held_out = _hold_out(train, dev, model.settings.held_out)
+    learnt, held_out = _hold_out(train, dev, model.options.held_out)
     dev_set = _dev_set(model, train if held_out is not None else dev, held_out)
     checkpoint = None
     if fit.checkpoint_beside is not None:
-        print_of = fingerprint(model.settings, [train, dev], fit.start, fit.word_clusters)
+        print_of = fingerprint(model.options, [train, dev], fit.start, fit.word_clusters)
         checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
     model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)
     model = _finish(fit, model, dev_set, history, train)
-    if held_out is not None and model.settings.refit:
+    if held_out is not None and model.options.refit:
         model = _learn_again(fit, model, _treebank(model, train, None), history.chosen)
     return model, history
 
 
 def _treebank(model: Model, block: Block, sentences: NDArray[np.int64] | None) -> Treebank:
-    labels = list(model.labels)
-    return Treebank.from_block(block, model.features, labels, model.word_clusters, sentences)
+    return Treebank.from_block(block, model.encoder, list(model.labels), sentences)
 
 
 def _learn(
@@ -103,50 +113,61 @@ def _learn(
 ) -> tuple[Model, History]:
     """Passes over the treebank until dev no longer gains; the model of the best one.
 
-    With `passes`, so many of each phase.
+    With `passes`, that many of each phase.
     """
-    model, treebank = _fit_to_class(fit, model, treebank)
-    problem: ArcProblem | PartProblem
-    if model.settings.order == "first":
-        problem = _arc_problem(fit, model, treebank)
-    else:
-        model, treebank = with_pruner(model, treebank, fit.start, fit.threads, fit.observer)
-        kept = kept_arcs(model, treebank, fit.threads)
-        problem = PartProblem(model.part_scorer(fit.threads), treebank, kept)
+    model, problem = _problem(fit, model, treebank)
     saved = checkpoint.read() if fit.resume and checkpoint is not None else None
     history = History() if saved is None else saved.history
     best: Parameters = {} if saved is None else saved.best
     trainers: dict[str, Trainer] = {}
-    phases = model.settings.phases()
-    passes = [settings.passes or 1 for settings in phases] if passes is None else passes
+    phases = phases_of(model.options)
+    passes = [options.passes or 1 for options in phases] if passes is None else passes
     if fit.observer is not None:
         fit.observer.begin(len(treebank), sum(passes))
-    for number, (settings, planned) in enumerate(zip(phases, passes, strict=True)):
+    for number, (options, planned) in enumerate(zip(phases, passes, strict=True)):
         if number < len(history.phases) - 1 or planned == 0:
             continue  # done before an interruption, or of no use
         if number == len(history.phases):
             history.phases.append(Phase(len(history.passes), history.best))
             saved = None
-        model = _with_weights(model, best)
-        earlier = trainers.get("arcs")
-        trainers = {"arcs": _tree_trainer(fit, model, settings, problem, earlier, saved)}
+        model = model.with_parameters(best)
+        earlier = trainers.get("scorer")
+        trainers = {"scorer": _tree_trainer(fit, model, options, problem, earlier, saved)}
         if number == 0:
-            trainers |= _label_trainers(fit, model, treebank)
+            trainers |= _label_trainers(fit, model, problem.treebank)
         if saved is not None:
             saved.restore(trainers)
-        limits = LoopSettings(planned, _patience(settings), settings.seed)
+        limits = LoopSettings(planned, _patience(options), options.seed)
         best, history = run_loop(
             trainers, len(treebank), _evaluation(fit, model, dev_set), limits, history=history,
             best=best, observer=fit.observer, after_pass=_saving(checkpoint, trainers),
         )  # fmt: skip
-    return _with_weights(model, best), history
+    return model.with_parameters(best), history
+
+
+def _problem(fit: Fit, model: Model, treebank: Treebank) -> tuple[Model, Problem]:
+    """What is learnt: gold trees of the right class, over the arcs that survive pruning."""
+    model, treebank, arc_filter = _fit_to_class(fit, model, treebank)
+    scorer = model.scorer
+    if isinstance(model.options.order, FirstOrderOptions):
+        if isinstance(scorer, LinearScorer):
+            scorer = scorer.with_filter(arc_filter)
+    else:
+        model, treebank = with_pruner(
+            model, treebank, arc_filter, fit.start, fit.threads, fit.observer
+        )
+        treebank = replace(treebank, kept=kept_arcs(model, treebank, fit.threads))
+    engine = first_order_engine(model.options.trees, model.root, fit.threads)
+    model = replace(model, scorer=scorer)
+    problem = Problem(scorer, treebank, engine, model.n_clusters > 0)
+    return model, _without_gaps(model.options, problem)
 
 
 def _evaluation(fit: Fit, model: Model, dev_set: DevSet | None) -> Evaluate:
     def evaluate(parameters: Parameters) -> DevScores | None:
         if dev_set is None:
             return None
-        return dev_set.score(BlockDecoder(_with_weights(model, parameters), fit.threads))
+        return dev_set.score(Decoder(model.with_parameters(parameters), fit.threads))
 
     return evaluate
 
@@ -159,104 +180,92 @@ def _saving(checkpoint: Checkpoint | None, trainers: dict[str, Trainer]) -> Afte
     return after_pass
 
 
-def _patience(settings: ParserSettings) -> int:
+def _is_exponentiated(options: ParserOptions) -> bool:
+    return isinstance(getattr(options.learner, "optimizer", None), ExponentiatedGradientOptions)
+
+
+def _patience(options: ParserOptions) -> int:
     """Exponentiated gradient begins slowly, and the dev scores of its first passes say little."""
-    slow = settings.learner == "maxmargin" or settings.optimizer == "eg"
-    return max(settings.patience, _SLOW_PATIENCE) if slow else settings.patience
+    return max(options.patience, _SLOW_PATIENCE) if _is_exponentiated(options) else options.patience
 
 
 def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: list[int]) -> Model:
     """The same for as many passes as were best, now with the sentences that were held out."""
     fit = replace(fit, resume=False)
     # What was chosen on the other nine tenths stays, the root class among it.
-    settings = replace(model.settings, root=model.root)
-    again, _ = _learn(fit, replace(model, settings=settings), treebank, None, None, passes)
-    return replace(again, settings=model.settings, card=model.card | {"refitted": True})
+    options = model.options.with_values(root=model.root)
+    scorer = _fresh_scorer(fit, options, model.encoder, len(model.labels))
+    labeller = make_labeller(options, model.encoder, len(model.labels), fit.threads)
+    fresh = replace(model, options=options, scorer=scorer, labeller=labeller)
+    again, _ = _learn(fit, fresh, treebank, None, None, passes)
+    return replace(again, options=model.options, card=model.card | {"refitted": True})
 
 
-def _arc_problem(fit: Fit, model: Model, treebank: Treebank) -> ArcProblem:
-    scorer = make_arc_scorer(
-        model.settings, model.features, len(model.labels), model.arc_filter, fit.threads
-    )
-    problem = ArcProblem(scorer, treebank, model.settings.trees, model.root, model.hidden)
-    return _without_gaps(model.settings, problem)
+def _fresh_scorer(fit: Fit, options: ParserOptions, encoder: Encoder, n_labels: int) -> Scorer:
+    if fit.scorer is not None:
+        return fit.scorer
+    return linear_scorer(options, encoder, n_labels, fit.threads)
 
 
 def _tree_trainer(
     fit: Fit,
     model: Model,
-    settings: ParserSettings,
-    problem: ArcProblem | PartProblem,
+    options: ParserOptions,
+    problem: Problem,
     earlier: Trainer | None,
     saved: Saved | None,
 ) -> Trainer:
     """The trainer of a phase; after an earlier one it begins with the model's weights."""
 
-    def trainer_at(rate: float | Literal["auto"] | None) -> Trainer:
-        own = replace(settings, rate=rate)
-        if isinstance(problem, PartProblem):
-            trainer: Trainer = make_part_trainer(model, own, problem, fit.start)
-        else:
-            trainer = make_trainer(own, problem, fit.start)
-        if isinstance(trainer, SteppingTrainer) and isinstance(earlier, SteppingTrainer):
-            trainer.rule.go_on(earlier.rule, model.weights)
+    def trainer_at(rate: float | None) -> Trainer:
+        trainer = make_trainer(with_rate(options, rate), problem, fit.start)
+        if isinstance(trainer, OnlineTrainer) and isinstance(earlier, OnlineTrainer):
+            trainer.rule.continue_from(earlier.rule, model.scorer.parameters())
         return trainer
 
-    if settings.rate != "auto":
-        return trainer_at(settings.rate)
-    first = 0.05 if settings.optimizer == "adagrad" else 0.02
+    rate = learning_rate(options)
+    if rate != "auto":
+        return trainer_at(rate)
+    optimizer = getattr(options.learner, "optimizer", None)
+    first = 0.02 if isinstance(optimizer, SgdOptions) else 0.05
     if saved is not None:  # which has the rate that was found
         return trainer_at(first)
-    return trainer_at(best_rate(trainer_at, len(problem.treebank), first, settings.seed))
+    return trainer_at(best_rate(trainer_at, len(problem.treebank), first, options.seed))
 
 
 def _label_trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
-    if not model.staged:
+    if not isinstance(model.labeller, StagedLabels):
         return {}
-    scorer = model.label_scorer(fit.threads)
-    return {"labels": make_label_trainer(model.settings, scorer, treebank, fit.start)}
+    scorer = model.labeller.scorer.on_threads(fit.threads)
+    return {"labeller": make_label_trainer(model.options, scorer, treebank, fit.start)}
 
 
 def _untrained(fit: Fit, train: Block) -> Model:
-    """The model before it has learnt: its columns and labels."""
-    settings = fit.settings.resolved()
-    trees = settings.trees if settings.decode_trees == "auto" else settings.decode_trees
+    """The model before it has learnt: its columns, labels and components."""
+    options = fit.options
+    chosen = options.trees if options.decode_trees == "auto" else options.decode_trees
+    trees: TreeClass = chosen or options.trees
     if fit.start is not None:
-        return replace(
-            fit.start,
-            settings=settings,
-            decode_trees=trees or settings.trees,
-            temperature=1.0,
-            card={},
-        )
-    nothing = np.zeros(0, dtype=np.float32)
+        encoder, labels, root = fit.start.encoder, fit.start.labels, fit.start.root
+    else:
+        settings = FeatureSettings.for_training(options.features, train)
+        encoder = Encoder(settings, fit.word_clusters)
+        labels = tuple(_label_names(train))
+        root = "single" if options.root == "auto" else options.root
     return Model(
-        settings=settings,
-        features=FeatureSettings.for_training(settings.features, train),
-        labels=tuple(_label_names(train)),
-        root="single" if settings.root == "auto" else settings.root,
-        decode_trees=trees or settings.trees,
-        weights=nothing,
-        label_weights=nothing,
-        arc_filter=no_arc_filter(),
-        word_clusters=fit.word_clusters,
+        options=options,
+        encoder=encoder,
+        scorer=_fresh_scorer(fit, options, encoder, len(labels)),
+        pruner=EveryArc(),
+        labeller=make_labeller(options, encoder, len(labels), fit.threads),
+        labels=labels,
+        root=root,
+        decode_trees=trees,
     )
 
 
-def _check_start(settings: ParserSettings, start: Model) -> None:
-    """What fixes the meaning of the weights has to stay."""
-    for name in ("features", "labels", "clusters", "cluster_of", "bits", "label_bits", "order"):
-        old, new = getattr(start.settings, name), getattr(settings, name)
-        if old != new:
-            raise ArgumentError(
-                f"the model that training starts from has {name}={old!r}, which cannot become "
-                f"{new!r}: leave it as it is."
-            )
-    if parts_of(start.settings) != parts_of(settings):
-        raise ArgumentError(
-            "the model that training starts from has other factors: leave them as they are."
-        )
-    if settings.learner == "maxmargin" or settings.optimizer == "eg":
+def _check_start(fit: Fit) -> None:
+    if _is_exponentiated(fit.options):
         raise ArgumentError(
             "exponentiated gradient begins with its duals: it cannot start from a model's weights."
         )
@@ -295,54 +304,53 @@ def _dev_set(
     if block is None or len(block) == 0:
         return None
     dev_set = DevSet(block, model, sentences)
-    if dev_set.counted.any():
+    if dev_set.gold.counted.any():
         return dev_set
     if sentences is None:
         raise DataError("there is nothing to compare with: no word has a head", "the dev data", 1)
     return None
 
 
-def _fit_to_class(fit: Fit, model: Model, treebank: Treebank) -> tuple[Model, Treebank]:
-    """Chooses the root class and makes the gold trees belong to the class that is learnt."""
-    settings = model.settings
+def _fit_to_class(
+    fit: Fit, model: Model, treebank: Treebank
+) -> tuple[Model, Treebank, NDArray[np.uint16]]:
+    """Chooses the root class, makes the gold trees belong to the class that is learnt, and learns
+    the filter of arcs from them."""
+    options = model.options
     root: Root
-    if settings.root != "auto":
-        root = settings.root
+    if options.root != "auto":
+        root = options.root
     else:
         root = choose_root(treebank) if fit.start is None else fit.start.root
-    card = {"root": root, "multi_root_sentences": multi_root_share(treebank)}
+    card: dict[str, Any] = {"root": root, "multi_root_sentences": multi_root_share(treebank)}
     if root == "single":
         treebank = single_rooted(treebank)
-    if settings.trees == "projective":
+    if options.trees == "projective":
         projective, card["projective_oracle_uas"] = projectivise(treebank, root)
-        treebank = treebank if settings.projectivise is False else projective
-    model = replace(model, root=root, arc_filter=_arc_filter(fit, settings, treebank), card=card)
-    return model, treebank
+        learner = options.learner
+        crossing = isinstance(learner, BeliefLearnerOptions) and learner.projectivise is False
+        treebank = treebank if crossing else projective
+    return replace(model, root=root, card=card), treebank, _arc_filter(fit, options, treebank)
 
 
-def _arc_filter(fit: Fit, settings: ParserSettings, treebank: Treebank) -> NDArray[np.uint16]:
-    """Learnt from the trees that are learnt; a model that goes on without one stays without."""
-    start = None if fit.start is None else fit.start.arc_filter
-    if not settings.arc_filter or (start is not None and not len(start)):
+def _arc_filter(fit: Fit, options: ParserOptions, treebank: Treebank) -> NDArray[np.uint16]:
+    """Learnt from the trees that are learnt; a model that continues without one stays without."""
+    start = None
+    if fit.start is not None:
+        inside = fit.start.pruner
+        scorer = inside.scorer if isinstance(inside, FirstOrderPruner) else fit.start.scorer
+        start = scorer.arc_filter if isinstance(scorer, LinearScorer) else no_arc_filter()
+    if not options.arc_filter or (start is not None and not len(start)):
         return no_arc_filter()
     return learn_arc_filter(treebank.encoded, treebank.heads, start)
 
 
-def _without_gaps(settings: ParserSettings, problem: ArcProblem) -> ArcProblem:
-    """Whole trees, if the learner cannot sum over gaps nor fill them as it goes."""
-    exponentiated = settings.learner == "maxmargin" or settings.optimizer == "eg"
-    if not exponentiated or not has_gaps(problem):
+def _without_gaps(options: ParserOptions, problem: Problem) -> Problem:
+    """Whole trees, if the learner cannot sum over gaps nor fill them as it learns."""
+    if not _is_exponentiated(options) or not has_gaps(problem):
         return problem
-    guide = make_trainer(ParserSettings(seed=settings.seed).resolved(), problem, None)
-    return replace(problem, treebank=completed(problem, guide, settings.seed))
-
-
-def _with_weights(model: Model, parameters: Parameters) -> Model:
-    """The model with the parameters that there are."""
-    return replace(
-        model, weights=parameters.get("arcs", model.weights),
-        label_weights=parameters.get("labels", model.label_weights),
-    )  # fmt: skip
+    guide = make_trainer(ParserOptions.from_keywords({"seed": options.seed}), problem, None)
+    return replace(problem, treebank=completed(problem, guide, options.seed))
 
 
 def _finish(
@@ -350,18 +358,19 @@ def _finish(
 ) -> Model:
     """What is decided when the weights stand: decoding class, temperature, card."""
     if dev_set is not None:
-        if model.settings.decode_trees == "auto" and model.settings.trees == "nonprojective":
+        if model.options.decode_trees == "auto" and model.options.trees == "nonprojective":
             classes: tuple[TreeClass, ...] = ("nonprojective", "projective")
             scores = {
-                trees: dev_set.score(BlockDecoder(model, fit.threads, trees=trees)).deciding
+                trees: dev_set.score(Decoder(model, fit.threads, trees=trees)).deciding
                 for trees in classes
             }
             model = replace(model, decode_trees=max(classes, key=lambda trees: scores[trees]))
         model = replace(model, temperature=fit_temperature(model, dev_set, fit.threads))
-        if model.pruner is not None:
+        if isinstance(model.pruner, FirstOrderPruner):
             model = model.with_card(pruning=pruning_figures(model, dev_set, fit.threads))
     best = history.passes[history.best - 1]
-    dev = None if dev_set is None else {"uas": best.uas, "las": best.las, "rule": dev_set.rule}
+    rule = None if dev_set is None else dev_set.gold.rule
+    dev = None if rule is None else {"uas": best.uas, "las": best.las, "rule": rule}
     return model.with_card(
         trained_on={"sentences": len(train), "words": train.total_words},
         passes=len(history.passes),

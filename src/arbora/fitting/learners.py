@@ -1,177 +1,142 @@
-"""The trainer that the settings ask for."""
+"""The trainer that options ask for."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
-from arbora.losses import BeliefLoss, l2_distance
-from arbora.parsers.combinations import BELIEF_LEARNERS
-from arbora.parsers.model import Model
-from arbora.parsers.settings import ParserSettings
-from arbora.scoring import LabelScorer
-from arbora.training.annealing import Annealing
-from arbora.training.batch_optimizers import BatchTrainer
-from arbora.training.exponentiated import ExponentiatedGradient
-from arbora.training.labeller import LabelTrainer
-from arbora.training.mira import Mira
-from arbora.training.online import (
-    Objective,
-    OnlineTrainer,
-    belief_objective,
-    likelihood_objective,
-    perceptron_objective,
+from arbora.errors import ArgumentError
+from arbora.fitting.annealing import Annealing
+from arbora.fitting.batch_optimizers import BatchTrainer
+from arbora.fitting.dense_rules import DenseAdaGrad, DenseGradient
+from arbora.fitting.exponentiated import ExponentiatedGradient
+from arbora.fitting.label_trainer import LabelTrainer
+from arbora.fitting.objectives import make_objective
+from arbora.fitting.online import OnlineTrainer
+from arbora.fitting.rules import AdaGrad, Additive, StochasticGradient, UpdateRule
+from arbora.fitting.trainer import Problem, Trainer
+from arbora.fitting.treebank import Treebank
+from arbora.models.components import StagedLabels
+from arbora.models.model import Model
+from arbora.options import (
+    AdaGradOptions,
+    ConjugateGradientOptions,
+    ExponentiatedGradientOptions,
+    LbfgsOptions,
+    MaxMarginOptions,
+    OnlineOptions,
+    ParserOptions,
+    RiskOptions,
+    SgdOptions,
 )
-from arbora.training.parts import (
-    PartMira,
-    PartObjective,
-    PartProblem,
-    PartTrainer,
-    Rival,
-    choice_rival,
-    dual_rival,
-    exact_rival,
-    part_belief_objective,
-    part_perceptron,
-    sum_likelihood,
-    walk_likelihood,
-    walk_rival,
-)
-from arbora.training.rules import AdaGrad, Additive, Rule, StochasticGradient
-from arbora.training.trainer import ArcProblem, Trainer
-from arbora.training.treebank import Treebank
+from arbora.scoring import LabelScorer, LinearScorer, Scorer
 
-__all__ = ["make_label_trainer", "make_part_trainer", "make_trainer"]
+__all__ = ["make_label_trainer", "make_trainer"]
 
 _DELTA = 1e-6  # of AdaGrad
-_SMALLEST = 1e-3  # parts of a likelihood's gradient below this are left alone by online learners
-_LABEL_RATE, _LABEL_L2 = 0.2, 10.0
+_LABEL_RATE, _LABEL_REGULARIZATION = 0.2, 10.0
 _NOISE = 0.05  # breaks the symmetry of hidden clusters
 
 
-def make_trainer(settings: ParserSettings, problem: ArcProblem, start: Model | None) -> Trainer:
-    """`settings` as resolved; weights begin with those of `start`."""
-    l2 = settings.l2 or 0.0
-    if settings.learner == "maxmargin":
-        return ExponentiatedGradient(problem, "maxmargin", l2)
-    if settings.learner == "loglinear" and settings.optimizer == "eg":
-        return ExponentiatedGradient(problem, "loglinear", l2)
-    if settings.learner == "loglinear" and settings.optimizer in ("lbfgs", "cg"):
-        batch = BatchTrainer(problem, "cg" if settings.optimizer == "cg" else "lbfgs", l2)
-        weights = _first_weights(settings, problem, start)
-        batch.start_from(weights, keep_others=start is not None)
-        return batch
-    rule = _rule(settings, problem, start)
-    loss, annealing = _belief_loss(settings, len(problem.treebank))
-    objective: Objective = perceptron_objective
-    if loss is not None:
-        objective = belief_objective(loss, _SMALLEST)
-    elif settings.learner == "loglinear":
-        objective = likelihood_objective(_SMALLEST)
-    elif settings.learner == "mira":
-        objective = Mira(problem.scorer, settings.mira, settings.largest_step, settings.k)
-    rule.start_from(_first_weights(settings, problem, start))
+def make_trainer(options: ParserOptions, problem: Problem, start: Model | None) -> Trainer:
+    """The trainer of the options' learner; parameters begin with those of `start`."""
+    optimizer = getattr(options.learner, "optimizer", options.learner)
+    if isinstance(optimizer, OnlineOptions):
+        return _online_trainer(options, optimizer, problem, start)
+    if not isinstance(problem.scorer, LinearScorer):
+        raise ArgumentError(f"{optimizer.tag} requires a linear scorer: use adagrad or sgd.")
+    if isinstance(optimizer, ExponentiatedGradientOptions):
+        kind = "maxmargin" if isinstance(options.learner, MaxMarginOptions) else "loglinear"
+        return ExponentiatedGradient(problem, kind, optimizer.regularization)  # type: ignore[arg-type]
+    assert isinstance(optimizer, LbfgsOptions | ConjugateGradientOptions)
+    name = "cg" if isinstance(optimizer, ConjugateGradientOptions) else "lbfgs"
+    batch = BatchTrainer(problem, name, optimizer.regularization)  # type: ignore[arg-type]
+    weights = _first_parameters(options, problem, start)["weights"]
+    batch.start_from(weights, keep_others=start is not None)
+    return batch
+
+
+def _online_trainer(
+    options: ParserOptions, optimizer: OnlineOptions, problem: Problem, start: Model | None
+) -> OnlineTrainer:
+    rule = _rule(optimizer, problem.scorer, len(problem.treebank), start)
+    if isinstance(problem.scorer, LinearScorer):
+        rule.start_from(_first_parameters(options, problem, start))
+    elif start is not None:
+        rule.start_from(start.scorer.parameters())
+    annealing = _annealing(options, optimizer, len(problem.treebank))
     return OnlineTrainer(
-        problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average,
-        annealing=annealing, word_dropout=settings.word_dropout,
+        problem, make_objective(options, problem, annealing), rule,
+        batch_size=optimizer.batch_size or 1, averaged=optimizer.average, annealing=annealing,
+        word_dropout=optimizer.word_dropout,
     )  # fmt: skip
 
 
-def make_part_trainer(
-    model: Model, settings: ParserSettings, problem: PartProblem, start: Model | None
-) -> PartTrainer:
-    """The trainer of a model of higher order."""
-    rule = _rule(settings, problem, start)
-    loss, annealing = _belief_loss(settings, len(problem.treebank))
-    if loss is not None or settings.learner == "loglinear":
-        objective = _summing_objective(model, settings, loss)
-    else:
-        # MIRA is better where heads compete for words.
-        rivals: dict[str | None, Rival] = {
-            "automata": choice_rival if settings.learner == "mira" else walk_rival,
-            "dual": dual_rival(
-                settings.trees, model.root, settings.max_iterations, settings.solver
-            ),
-            "exact": exact_rival(model.root),
-        }
-        rival = rivals[settings.training_inference]
-        objective = part_perceptron(rival)
-        if settings.learner == "mira":
-            objective = PartMira(rival, problem.scorer, settings.largest_step)
-    if start is not None:
-        rule.start_from(start.weights)
-    return PartTrainer(
-        problem, objective, rule, batch_size=settings.batch_size or 1, averaged=settings.average,
-        annealing=annealing, word_dropout=settings.word_dropout,
-    )  # fmt: skip
+def _rule(
+    optimizer: OnlineOptions, scorer: Scorer, total: int, start: Model | None
+) -> UpdateRule:
+    """What a gradient does to the parameters."""
+    if isinstance(optimizer, AdaGradOptions):
+        rate, strength = _rate(optimizer.rate), _decay(optimizer.regularization, start)
+        if isinstance(scorer, LinearScorer):
+            return AdaGrad(scorer, rate, strength, total, _DELTA)
+        return DenseAdaGrad(scorer, rate, strength, total, _DELTA)
+    if isinstance(optimizer, SgdOptions):
+        rate, strength = _rate(optimizer.rate), optimizer.regularization
+        if isinstance(scorer, LinearScorer):
+            return StochasticGradient(scorer, rate, strength, total)
+        return DenseGradient(scorer, rate, strength, total)
+    if isinstance(scorer, LinearScorer):
+        return Additive(scorer)
+    return DenseGradient(scorer, 1.0, 0.0, total)
 
 
-def _summing_objective(
-    model: Model, settings: ParserSettings, loss: BeliefLoss | None
-) -> PartObjective:
-    """A loss of beliefs, or without one the likelihood."""
-    if settings.training_inference == "automata":
-        return walk_likelihood(_SMALLEST)
-    infer = model.part_inference("bp" if settings.training_inference == "bp" else "exact")
-    if loss is None:
-        return sum_likelihood(infer, _SMALLEST)
-    return part_belief_objective(infer, loss, settings.trees, model.root, _SMALLEST)
+def _rate(rate: float | str | None) -> float:
+    return float(rate) if isinstance(rate, int | float) else 1.0
 
 
-def _belief_loss(
-    settings: ParserSettings, sentences: int
-) -> tuple[BeliefLoss | None, Annealing | None]:
-    """The loss of a learner of beliefs, and its temperatures if it has any."""
-    if settings.learner != "risk":
-        return (l2_distance if settings.learner == "l2" else None), None
-    steps = (settings.passes or 1) * -(-sentences // (settings.batch_size or 1))
-    annealing = Annealing(
-        settings.first_temperature or 0.1, settings.last_temperature or 0.0001, steps
-    )
-    return annealing, annealing
-
-
-def _rule(settings: ParserSettings, problem: ArcProblem | PartProblem, start: Model | None) -> Rule:
-    """What a gradient does to the weights."""
-    size, threads = problem.scorer.size, problem.scorer.threads
-    if settings.learner in ("loglinear", *BELIEF_LEARNERS):
-        return _stepwise_rule(settings, size, threads, len(problem.treebank), start)
-    return Additive(size, threads)
-
-
-def _stepwise_rule(
-    settings: ParserSettings, size: int, threads: int, total: int, start: Model | None
-) -> Rule:
-    """What follows the gradient of a loss step by step."""
-    l2, rate = settings.l2 or 0.0, float(settings.rate or 1.0)
-    if settings.optimizer == "sgd":
-        return StochasticGradient(size, threads, rate, l2, total)
-    return AdaGrad(size, threads, rate, _decay(l2, start), total, _DELTA)
+def _annealing(
+    options: ParserOptions, optimizer: OnlineOptions, sentences: int
+) -> Annealing | None:
+    learner = options.learner
+    if not isinstance(learner, RiskOptions):
+        return None
+    steps = (options.passes or 1) * -(-sentences // (optimizer.batch_size or 1))
+    return Annealing(learner.first_temperature, learner.last_temperature, steps)
 
 
 def make_label_trainer(
-    settings: ParserSettings, scorer: LabelScorer, treebank: Treebank, start: Model | None
+    options: ParserOptions, scorer: LabelScorer, treebank: Treebank, start: Model | None
 ) -> LabelTrainer:
-    l2 = _decay(_LABEL_L2, start)
-    rule = AdaGrad(scorer.size, scorer.threads, _LABEL_RATE, l2, len(treebank), _DELTA)
-    if start is not None and len(start.label_weights) == scorer.size:
-        rule.start_from(start.label_weights)
-    return LabelTrainer(scorer, treebank, rule, max(16, settings.batch_size or 1))
+    """The trainer of staged labels, by AdaGrad whatever the learner of the trees is."""
+    strength = _decay(_LABEL_REGULARIZATION, start)
+    rule = AdaGrad(scorer, _LABEL_RATE, strength, len(treebank), _DELTA)
+    if start is not None and isinstance(start.labeller, StagedLabels):
+        rule.start_from(start.labeller.scorer.parameters())
+    optimizer = getattr(options.learner, "optimizer", options.learner)
+    batch_size = getattr(optimizer, "batch_size", None) or 1
+    return LabelTrainer(scorer, treebank, rule, max(16, batch_size))
 
 
-def _decay(l2: float, start: Model | None) -> float:
-    """None when going on from a model: AdaGrad's would wipe out what new sentences do not touch."""
-    return l2 if start is None else 0.0
+def _decay(strength: float, start: Model | None) -> float:
+    """None when continuing: AdaGrad's would wipe out what new sentences do not touch."""
+    return strength if start is None else 0.0
 
 
-def _first_weights(
-    settings: ParserSettings, problem: ArcProblem, start: Model | None
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    weights = np.zeros(problem.scorer.size)
+def _first_parameters(
+    options: ParserOptions, problem: Problem, start: Model | None
+) -> Mapping[str, NDArray[Any]]:
+    scorer = problem.scorer
+    assert isinstance(scorer, LinearScorer)
+    weights = np.zeros(scorer.size)
     if start is not None:
-        weights[:] = start.weights
+        weights[:] = start.scorer.parameters()["weights"]
     elif problem.hidden:
         # Equal clusters would stay equal (Smith & Smith 2007, section 5.2).
-        rng = np.random.default_rng(settings.seed)
-        rows = slice(problem.scorer.arc_weights, None)
+        rng = np.random.default_rng(options.seed)
+        rows = slice(1 << scorer.bits, None)
         weights[rows] = rng.normal(0.0, _NOISE, len(weights[rows]))
-    return weights
+    return {"weights": weights}

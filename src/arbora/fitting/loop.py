@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.training.trainer import Trainer
+from arbora.fitting.trainer import Trainer
+from arbora.fitting.treebank import Tick
 
 __all__ = [
     "AfterPass",
@@ -104,7 +105,7 @@ class LoopSettings:
     seed: int
 
 
-Parameters = dict[str, NDArray[np.float32]]  # of every trainer, as they would be saved
+Parameters = dict[str, NDArray[Any]]  # of all components, as they would be saved
 Evaluate = Callable[[Parameters], DevScores | None]  # None: there is no dev
 # Called after each pass, for a checkpoint.
 AfterPass = Callable[[History, Parameters], None]
@@ -119,31 +120,33 @@ def run_loop(
     history: History | None = None,
     best: Parameters | None = None,
     observer: Observer | None = None,
+    tick: Tick | None = None,
     after_pass: AfterPass | None = None,
 ) -> tuple[Parameters, History]:
     """Runs the trainers side by side; the parameters of the best pass, and what happened.
 
     A history and its best parameters, from a checkpoint or of an earlier phase, are continued: the
     order of the sentences in a pass depends on the seed and the pass alone. Limits hold for the
-    present phase.
+    present phase. `tick` is told of sentences in place of the observer, who hears of passes, too.
     """
     history = History() if history is None else history
     best = {} if best is None else best
-    tick = (lambda _: None) if observer is None else observer.tick
+    tick = tick or ((lambda _: None) if observer is None else observer.tick)
     while not _is_over(history, settings):
         number = len(history.passes) + 1
         started = time.perf_counter()
         order = np.random.default_rng([settings.seed, number]).permutation(sentences)
-        reports = {}
-        for name, trainer in trainers.items():
-            first = name == next(iter(trainers))
-            reports[name] = trainer.run_pass(order, tick if first else (lambda _: None))
+        reports = []
+        for i, trainer in enumerate(trainers.values()):
+            reports.append(trainer.run_pass(order, tick if i == 0 else (lambda _: None)))
         # Rounded as they would be in the file, so that the score reported is the file's.
         parameters = {
-            name: trainer.parameters().astype(np.float32) for name, trainer in trainers.items()
+            f"{component}.{name}": np.asarray(values, dtype=np.float32)
+            for component, trainer in trainers.items()
+            for name, values in trainer.parameters().items()
         }
         scores = evaluate(parameters)
-        report = next(iter(reports.values()))
+        report = reports[0]
         record = PassRecord(
             number,
             report.loss,

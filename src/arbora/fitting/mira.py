@@ -1,71 +1,83 @@
 """MIRA: the smallest change of the weights that wins the margin (Crammer et al. 2006).
 
-`1-best`: against the cost-augmented best tree. `k-best`: against the k best trees at once
-(McDonald, Crammer & Pereira 2005). `factored`: each word's head against its strongest rival
-(McDonald et al. 2005b). `mbr`: against the tree with most expected correct arcs, which Smith &
-Smith (2007, section 4) suggest.
+`1-best`: against the rival that is best when every wrong arc scores one more. `k-best`: against the
+k best trees at once (McDonald, Crammer & Pereira 2005). `factored`: each word's head against its
+strongest rival (McDonald et al. 2005b). `mbr`: against the tree with most expected correct arcs,
+as Smith & Smith (2007, section 4) suggest.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 
-from arbora.inference.decoding import minimum_bayes_risk
-from arbora.scores import Places
-from arbora.inference.packed import Packed
-from arbora.losses import Gold, Loss, best_gold_tree, cost_augmented
-from arbora.losses.margin import cells_of, chosen_cells, tree_loss
-from arbora.scoring import ArcScorer
-from arbora.training.dot import dot
-from arbora.training.treebank import Batch
+from arbora.fitting.dot import dot
+from arbora.inference.decoding import possible_marginals
+from arbora.inference.engines import FirstOrderEngine
+from arbora.losses import (
+    Gold,
+    Loss,
+    Rival,
+    completed_gold,
+    cost_augmented,
+    decoded_rival,
+    minus_gold,
+)
+from arbora.options import MiraOptions
+from arbora.scores import Scores
+from arbora.scoring import Batch, InnerProducts
 from arbora.types import FloatArray
 
-__all__ = ["Mira", "MiraVariant", "hildreth"]
+__all__ = ["Mira", "hildreth"]
 
 _SWEEPS = 2000  # of coordinate ascent; rivals that are nearly alike need many
 
-MiraVariant = Literal["1-best", "k-best", "factored", "mbr"]
-
 
 class Mira:
-    """An objective whose gradient is already the step: learn with rate 1."""
+    """An objective whose gradient is already the step: learn with a rate of 1."""
 
     def __init__(
-        self, scorer: ArcScorer, variant: MiraVariant, largest_step: float, k: int
+        self,
+        options: MiraOptions,
+        scorer: InnerProducts,
+        engine: FirstOrderEngine,
+        rival: Rival | None = None,
     ) -> None:
-        self.scorer, self.variant, self.largest_step, self.k = scorer, variant, largest_step, k
+        self.options, self.scorer, self.engine = options, scorer, engine
+        self.rival = decoded_rival(engine) if rival is None else rival
 
-    def __call__(self, batch: Batch, trees: Packed, gold: Gold) -> Loss:
-        right = best_gold_tree(trees, gold)
-        if self.variant == "k-best":
-            return self._against(batch, gold, self._kbest_rivals(trees, gold, right), trees)
-        if self.variant == "factored":
-            return self._factored(batch, gold, trees, right)
-        return self._one_best(batch, gold, trees, right)
+    def __call__(self, batch: Batch, scores: Scores, gold: Gold) -> Loss:
+        gold = completed_gold(scores, gold, self.engine)
+        if self.options.variant == "k-best":
+            return self._against(batch, scores, gold, self._kbest_rivals(scores, gold))
+        if self.options.variant == "factored":
+            return self._against(batch, scores, gold, _strongest_rivals(scores, gold))
+        return self._one_best(batch, scores, gold)
 
-    def _one_best(self, batch: Batch, gold: Gold, trees: Packed, right: Places) -> Loss:
-        augmented = cost_augmented(trees.flat, right)
-        if self.variant == "mbr":
-            chosen = _mbr_cells(trees, gold)
+    def _one_best(self, batch: Batch, scores: Scores, gold: Gold) -> Loss:
+        augmented = cost_augmented(scores, gold)
+        if self.options.variant == "mbr":
+            marginals = self.engine.infer(scores).arcs
+            found = self.rival(possible_marginals(scores, marginals))
+            of_rival = scores.layout.per_sentence(
+                augmented.arcs[np.flatnonzero(found.parts.arcs)]
+            )
+            found = found._replace(scores=of_rival)
         else:
-            chosen = chosen_cells(trees.with_scores(augmented), gold)
-        loss = tree_loss(gold, trees.flat, chosen, right)
-        violation = gold.layout.per_sentence(augmented[chosen] - trees.flat[right])
-        products = self.scorer.inner_products(batch.encoded, batch.sentences, loss.d_scores)
-        norms = np.maximum(products[:, 0, 0], 1e-12)
-        steps = np.clip(violation / norms, 0.0, self.largest_step)
-        steps = np.repeat(steps, gold.layout.n_cells * gold.n_labels)
-        return Loss(np.maximum(violation, 0.0), loss.d_scores * steps)
+            found = self.rival(augmented)
+        violation, d_scores = minus_gold(scores, gold, found, self.engine.threads)
+        norms = np.maximum(self.scorer.squared_norms(batch, d_scores), 1e-12)
+        steps = np.clip(violation / norms, 0.0, self.options.largest_step)
+        return Loss(np.maximum(violation, 0.0), d_scores.scaled(steps))
 
-    def _kbest_rivals(self, trees: Packed, gold: Gold, right: Places) -> list[FloatArray]:
+    def _kbest_rivals(self, scores: Scores, gold: Gold) -> list[FloatArray]:
         """Per sentence, (k, cells): the k best trees minus the right one."""
-        base = gold.layout.indicator(right, gold.n_labels)
+        base = gold.layout.indicator(gold.cells(), gold.n_labels)
         rivals = []
         sizes = gold.layout.n_cells * gold.n_labels
         ends = np.cumsum(sizes)
-        for i, best in enumerate(trees.kbest(self.k)):
+        for i, best in enumerate(self.engine.packed(scores).kbest(self.options.k)):
             truth = base[ends[i] - sizes[i] : ends[i]]
             side = int(gold.layout.n_words[i]) + 1
             rows = np.repeat(-truth[None, :], len(best), axis=0)
@@ -75,29 +87,9 @@ class Mira:
             rivals.append(rows)
         return rivals
 
-    def _factored(self, batch: Batch, gold: Gold, trees: Packed, right: Places) -> Loss:
-        """Each word's right head against the best of its other heads."""
-        rivals = []
-        sizes = gold.layout.n_cells * gold.n_labels
-        ends = np.cumsum(sizes)
-        for i, words in enumerate(gold.layout.n_words.tolist()):
-            first = int(gold.layout.first_word[i])
-            own = right[first : first + words] - (ends[i] - sizes[i])
-            table = trees.flat[ends[i] - sizes[i] : ends[i]].reshape(words + 1, words + 1, -1)
-            others = table.copy().reshape(-1)
-            others[own] = -np.inf
-            others = others.reshape(table.shape).transpose(1, 0, 2).reshape(words + 1, -1)[1:]
-            best = others.argmax(axis=1)
-            possible = np.flatnonzero(others[np.arange(words), best] > -np.inf)
-            heads, labels = np.divmod(best[possible], table.shape[2])
-            cells = (heads * (words + 1) + possible + 1) * table.shape[2] + labels
-            rows = np.zeros((len(possible), int(sizes[i])))
-            rows[np.arange(len(possible)), cells] = 1.0
-            rows[np.arange(len(possible)), own[possible]] = -1.0
-            rivals.append(rows)
-        return self._against(batch, gold, rivals, trees)
-
-    def _against(self, batch: Batch, gold: Gold, rivals: list[FloatArray], trees: Packed) -> Loss:
+    def _against(
+        self, batch: Batch, scores: Scores, gold: Gold, rivals: list[FloatArray]
+    ) -> Loss:
         """Wins the margin against all rivals of each sentence at once."""
         d_scores = np.zeros(gold.layout.size * gold.n_labels)
         losses = np.zeros(len(rivals))
@@ -105,16 +97,39 @@ class Mira:
         ends = np.cumsum(sizes)
         for i, rows in enumerate(rivals):
             part = slice(int(ends[i] - sizes[i]), int(ends[i]))
-            scores = np.where(np.isfinite(trees.flat[part]), trees.flat[part], 0.0)
-            violation = (rows > 0.0).sum(axis=1) + dot(rows, scores)
+            own = np.where(np.isfinite(scores.arcs[part]), scores.arcs[part], 0.0)
+            violation = (rows > 0.0).sum(axis=1) + dot(rows, own)
             if not (violation > 0.0).any():
                 continue
-            one = batch.sentences[i : i + 1]
-            products = self.scorer.inner_products(batch.encoded, one, rows.reshape(-1), len(rows))
-            steps = hildreth(products[0], violation, self.largest_step)
+            one = replace(batch, sentences=batch.sentences[i : i + 1])
+            products = self.scorer.inner_products(one, rows.reshape(-1), len(rows))
+            steps = hildreth(products[0], violation, self.options.largest_step)
             d_scores[part] = dot(rows.T, steps)
             losses[i] = violation.max()
-        return Loss(losses, d_scores)
+        return Loss(losses, scores.with_values(d_scores))
+
+
+def _strongest_rivals(scores: Scores, gold: Gold) -> list[FloatArray]:
+    """Per sentence, (words, cells): each word's best other head minus its right one."""
+    rivals, right = [], gold.cells()
+    sizes = gold.layout.n_cells * gold.n_labels
+    ends = np.cumsum(sizes)
+    for i, words in enumerate(gold.layout.n_words.tolist()):
+        first = int(gold.layout.first_word[i])
+        own = right[first : first + words] - (ends[i] - sizes[i])
+        table = scores.arcs[ends[i] - sizes[i] : ends[i]].reshape(words + 1, words + 1, -1)
+        others = table.copy().reshape(-1)
+        others[own] = -np.inf
+        others = others.reshape(table.shape).transpose(1, 0, 2).reshape(words + 1, -1)[1:]
+        best = others.argmax(axis=1)
+        possible = np.flatnonzero(others[np.arange(words), best] > -np.inf)
+        heads, labels = np.divmod(best[possible], table.shape[2])
+        cells = (heads * (words + 1) + possible + 1) * table.shape[2] + labels
+        rows = np.zeros((len(possible), int(sizes[i])))
+        rows[np.arange(len(possible)), cells] = 1.0
+        rows[np.arange(len(possible)), own[possible]] = -1.0
+        rivals.append(rows)
+    return rivals
 
 
 def hildreth(products: FloatArray, violations: FloatArray, largest: float) -> FloatArray:
@@ -135,8 +150,3 @@ def hildreth(products: FloatArray, violations: FloatArray, largest: float) -> Fl
         if change < 1e-8:
             break
     return steps
-
-
-def _mbr_cells(trees: Packed, gold: Gold) -> Places:
-    marginals = trees.sums(marginals=True).marginals
-    return cells_of(minimum_bayes_risk(trees, marginals), gold)

@@ -1,4 +1,4 @@
-"""Online learning: look at a mini-batch, change the weights, go on.
+"""Online learning: look at a mini-batch, change the parameters, repeat.
 
 Mini-batches have a fixed size, and every weight adds up its changes in sentence order, so the
 result does not depend on the number of threads. With `batch_size=1` this is the textbook learner.
@@ -6,102 +6,59 @@ result does not depend on the number of threads. With `batch_size=1` this is the
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.inference.packed import Packed
-from arbora.losses import (
-    BeliefLoss,
-    Gold,
-    Loss,
-    loss_of_arcs,
-    negative_log_likelihood,
-    perceptron_loss,
-)
-from arbora.scoring import Gradient
-from arbora.training.annealing import Annealing
-from arbora.training.rules import Rule
-from arbora.training.trainer import ArcProblem, PassReport, State, Tick, batches
-from arbora.training.treebank import Batch, Treebank
-from arbora.types import FloatArray
+from arbora.fitting.annealing import Annealing
+from arbora.fitting.objectives import Objective
+from arbora.fitting.rules import UpdateRule
+from arbora.fitting.trainer import PassReport, Problem, State
+from arbora.fitting.treebank import Tick, batches
+from arbora.scoring import Parameters
 
-__all__ = [
-    "Objective",
-    "OnlineTrainer",
-    "SteppingTrainer",
-    "belief_objective",
-    "likelihood_objective",
-    "perceptron_objective",
-]
-
-Objective = Callable[[Batch, Packed, Gold], Loss]
+__all__ = ["OnlineTrainer"]
 
 
-class _Scorer(Protocol):
-    @property
-    def size(self) -> int: ...
-
-
-class _Problem(Protocol):
-    """What every problem has: a treebank, and a scorer whose weights are learnt."""
-
-    @property
-    def scorer(self) -> _Scorer: ...
-    @property
-    def treebank(self) -> Treebank: ...
-
-
-SomeProblem = TypeVar("SomeProblem", bound=_Problem)
-SomeObjective = TypeVar("SomeObjective")
-
-
-class SteppingTrainer(ABC, Generic[SomeProblem, SomeObjective]):
+class OnlineTrainer:
     """Passes over a treebank with a rule for each mini-batch's gradient.
 
-    Where the loss has a temperature, `annealing` is told of every step. `word_dropout` hides words
+    If the loss has a temperature, `annealing` is told of every step. `word_dropout` hides words
     from the features, others in every pass: new sentences will have words that were never seen.
     """
 
     def __init__(
         self,
-        problem: SomeProblem,
-        objective: SomeObjective,
-        rule: Rule,
+        problem: Problem,
+        objective: Objective,
+        rule: UpdateRule,
         *,
         batch_size: int,
         averaged: bool,
         annealing: Annealing | None = None,
         word_dropout: float = 0.0,
     ) -> None:
-        self.problem, self.objective = problem, objective
-        self.treebank, self.rule, self.annealing = problem.treebank, rule, annealing
-        self.word_dropout = word_dropout
+        self.problem, self.objective, self.rule = problem, objective, rule
+        self.annealing, self.word_dropout = annealing, word_dropout
         self.batch_size, self.averaged = batch_size, averaged
-        self.gradient = Gradient(problem.scorer.size)
-
-    @abstractmethod
-    def look_at(self, batch: Batch) -> float:
-        """The loss of a batch; makes `gradient` that of its weights."""
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
-        loss, treebank = 0.0, self.treebank
+        problem, treebank, loss = self.problem, self.problem.treebank, 0.0
         if self.word_dropout > 0.0:
             # Each pass has an order of its own, so passes differ, and a resumed one is the same.
             treebank = treebank.hiding_words(self.word_dropout, crc32(order.tobytes()))
         for batch in batches(treebank, order, self.batch_size, tick):
-            loss += self.look_at(batch)
-            self.rule.apply(self.gradient, len(batch))
+            scores, pullback = problem.scorer.scores(batch)
+            found = self.objective(batch, scores, problem.gold(batch))
+            self.rule.apply(pullback(found.d_scores), len(batch))
+            loss += float(found.values.sum())
             if self.annealing is not None:
                 self.annealing.done += 1
         figures = {} if self.annealing is None else {"temperature": self.annealing.temperature}
-        return PassReport(loss / max(1, len(self.treebank.heads)), figures)
+        return PassReport(loss / max(1, len(treebank.heads)), figures)
 
-    def parameters(self) -> FloatArray:
+    def parameters(self) -> Parameters:
         return self.rule.average() if self.averaged else self.rule.current()
 
     def state(self) -> State:
@@ -114,47 +71,3 @@ class SteppingTrainer(ABC, Generic[SomeProblem, SomeObjective]):
         self.rule.restore(state)
         if self.annealing is not None:
             self.annealing.done = int(state["annealing"][0])
-
-
-class OnlineTrainer(SteppingTrainer[ArcProblem, Objective]):
-    """Learns scores of arcs."""
-
-    def look_at(self, batch: Batch) -> float:
-        problem = self.problem
-        scores = problem.scores(self.rule.weights, batch, self.rule.scale)
-        answer = self.objective(batch, problem.distribution(scores, batch), problem.gold(batch))
-        problem.scorer.expand(self.gradient, batch.encoded, batch.sentences, answer.d_scores)
-        return float(answer.values.sum())
-
-
-def perceptron_objective(batch: Batch, trees: Packed, gold: Gold) -> Loss:  # noqa: ARG001
-    return perceptron_loss(trees, gold)
-
-
-def likelihood_objective(smallest: float) -> Objective:
-    """The likelihood, without the arcs whose gradients are smaller than `smallest`.
-
-    Most arcs of a trained model are nearly impossible; leaving them alone changes each weight's
-    gradient by less than that much per arc and spares most of the work. Of an arc with several
-    outcomes all are kept or none.
-    """
-
-    def objective(batch: Batch, trees: Packed, gold: Gold) -> Loss:  # noqa: ARG001
-        return _without_tiny(negative_log_likelihood(trees, gold), gold.n_labels, smallest)
-
-    return objective
-
-
-def belief_objective(loss: BeliefLoss, smallest: float) -> Objective:
-    """A loss of the marginals, with the same arcs left alone."""
-
-    def objective(batch: Batch, trees: Packed, gold: Gold) -> Loss:  # noqa: ARG001
-        return _without_tiny(loss_of_arcs(trees, gold, loss), gold.n_labels, smallest)
-
-    return objective
-
-
-def _without_tiny(loss: Loss, depth: int, smallest: float) -> Loss:
-    of_arcs = loss.d_scores.reshape(-1, depth)
-    of_arcs[np.abs(of_arcs).sum(axis=1) < smallest] = 0.0
-    return loss

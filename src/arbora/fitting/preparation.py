@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from arbora.inference import ProjectiveTrees
-from arbora.training.treebank import Treebank
+from arbora.fitting.treebank import Treebank
 from arbora.types import IntArray, Root
 
 __all__ = [

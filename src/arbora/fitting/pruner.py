@@ -1,4 +1,4 @@
-"""The first-order model inside a model of higher order: how it is learnt, and what it keeps."""
+"""How the first-order model inside a higher-order one is learnt, and what it keeps."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.parsers.combinations import BELIEF_LEARNERS
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.dev import DevSet
-from arbora.parsers.higher_order import prune
-from arbora.parsers.model import Model
-from arbora.parsers.settings import ParserSettings
-from arbora.parsers.trainers import make_trainer
-from arbora.training.completion import filled, has_gaps
-from arbora.training.loop import Observer
-from arbora.training.parts import KeptArcs
-from arbora.training.preparation import projectivise
-from arbora.training.trainer import ArcProblem
-from arbora.training.treebank import Treebank
+from arbora.fitting.completion import filled, has_gaps
+from arbora.fitting.dev import DevSet
+from arbora.fitting.learners import make_trainer
+from arbora.fitting.loop import LoopSettings, Observer, run_loop
+from arbora.fitting.preparation import projectivise
+from arbora.fitting.trainer import Problem
+from arbora.fitting.treebank import KeptArcs, Treebank
+from arbora.inference.engines import first_order_engine
+from arbora.models.components import FirstOrderPruner
+from arbora.models.decoding import Decoder
+from arbora.models.model import Model, linear_scorer
+from arbora.options import BeliefLearnerOptions, HigherOrderOptions, ParserOptions
+from arbora.scoring import Batch, LinearScorer
 
 __all__ = ["kept_arcs", "pruning_figures", "with_pruner"]
 
@@ -29,50 +29,52 @@ _PASSES = 4
 def with_pruner(
     model: Model,
     treebank: Treebank,
+    arc_filter: NDArray[np.uint16],
     start: Model | None,
     threads: int,
     observer: Observer | None,
 ) -> tuple[Model, Treebank]:
     """The model with its pruner, and the treebank with gaps filled as the pruner finds best.
 
-    A model that goes on learning keeps the pruner that it has. Learners of beliefs leave gaps out
-    of their loss, and have them still. The pruner learns a likelihood, so its gold trees are of its
-    class whatever the others are.
+    A model that is trained further keeps its pruner. Learners of marginals leave gaps out of their
+    loss and keep them. The pruner learns a likelihood, so its gold trees are of its class.
     """
-    settings = ParserSettings(
-        learner="loglinear", trees=model.settings.trees, root=model.root, labels="none",
-        features=model.settings.features, bits=model.settings.bits, passes=_PASSES,
-        arc_filter=model.settings.arc_filter, seed=model.settings.seed,
-    ).resolved()  # fmt: skip
-    pruner = replace(
-        model, settings=settings, labels=(), decode_trees=model.settings.trees,
-        label_weights=np.zeros(0, dtype=np.float32), temperature=1.0, card={}, pruner=None,
-    )  # fmt: skip
+    order = model.options.order
+    assert isinstance(order, HigherOrderOptions)
+    options = ParserOptions.from_keywords({
+        "learner": "loglinear", "trees": model.options.trees, "root": model.root, "labels": "none",
+        "features": model.options.features, "bits": model.options.bits, "passes": _PASSES,
+        "arc_filter": model.options.arc_filter, "seed": model.options.seed,
+    })  # fmt: skip
     gold = treebank
-    if model.settings.projectivise is False:
+    learner = model.options.learner
+    if isinstance(learner, BeliefLearnerOptions) and learner.projectivise is False:
         gold, _ = projectivise(treebank, model.root)
-    problem = ArcProblem(pruner.arc_scorer(threads), gold, settings.trees, model.root)
-    if start is not None and start.pruner is not None:
-        pruner = start.pruner
+    engine = first_order_engine(options.trees, model.root, threads)
+    scorer = linear_scorer(options, model.encoder, 0, threads).with_filter(arc_filter)
+    problem = Problem(scorer, gold, engine)
+    if start is not None and isinstance(start.pruner, FirstOrderPruner):
+        scorer = start.pruner.scorer.on_threads(threads)
     else:
-        pruner = replace(pruner, weights=_learnt(settings, problem, observer))
-    if model.settings.learner not in BELIEF_LEARNERS and has_gaps(problem):
-        treebank = filled(problem, pruner.weights)
+        scorer = _learnt(options, problem, scorer, observer)
+    if not isinstance(learner, BeliefLearnerOptions) and has_gaps(problem):
+        treebank = filled(replace(problem, scorer=scorer))
+    pruner = FirstOrderPruner(scorer, engine, order.prune_threshold, order.prune_heads)
     return replace(model, pruner=pruner), treebank
 
 
 def _learnt(
-    settings: ParserSettings, problem: ArcProblem, observer: Observer | None
-) -> NDArray[np.float32]:
-    trainer = make_trainer(settings, problem, None)
-    tick = (lambda _: None) if observer is None else observer.tick
+    options: ParserOptions, problem: Problem, scorer: LinearScorer, observer: Observer | None
+) -> LinearScorer:
     sentences = len(problem.treebank)
     if observer is not None:
         observer.begin(sentences, _PASSES)
-    for number in range(1, _PASSES + 1):
-        order = np.random.default_rng([settings.seed, number]).permutation(sentences)
-        trainer.run_pass(order, tick)
-    return trainer.parameters().astype(np.float32)
+    trainer = make_trainer(options, problem, None)
+    parameters, _ = run_loop(
+        {"scorer": trainer}, sentences, lambda _: None,
+        LoopSettings(_PASSES, _PASSES, options.seed), tick=None if observer is None else observer.tick,
+    )  # fmt: skip
+    return scorer.with_parameters({"weights": parameters["scorer.weights"]})
 
 
 def kept_arcs(model: Model, treebank: Treebank, threads: int) -> KeptArcs:
@@ -81,23 +83,25 @@ def kept_arcs(model: Model, treebank: Treebank, threads: int) -> KeptArcs:
     The pruner has learnt from these sentences, if only for a few passes, and may prune them more
     than new ones; folds would avoid that, at the price of learning as many pruners.
     """
-    decoder = BlockDecoder(model, threads)
+    pruner, decoder = model.pruner, Decoder(model, threads)
+    assert isinstance(pruner, FirstOrderPruner)
     kept = KeptArcs(treebank.encoded.n_words)
     for sentences in decoder.pieces(treebank.encoded):
-        likely = prune(model, decoder.distribution(treebank.encoded, sentences))
+        likely = pruner.pruning(pruner.first_order(Batch(treebank.encoded, sentences)))
         kept.put(sentences, likely.with_arcs(treebank.heads[treebank.words(sentences)]).kept)
     return kept
 
 
 def pruning_figures(model: Model, dev: DevSet, threads: int) -> dict[str, float]:
     """Arcs per word and the share of gold heads that are left, on dev."""
-    decoder = BlockDecoder(model, threads)
+    pruner, decoder = model.pruner, Decoder(model, threads)
+    assert isinstance(pruner, FirstOrderPruner)
     arcs = words = left = known = 0.0
     first = 0
     for sentences in decoder.pieces(dev.encoded):
-        kept = prune(model, decoder.distribution(dev.encoded, sentences))
+        kept = pruner.pruning(pruner.first_order(Batch(dev.encoded, sentences)))
         count = int(dev.encoded.n_words[sentences].sum())
-        heads = np.where(dev.counted, dev.heads, -1)[first : first + count]
+        heads = np.where(dev.gold.counted, dev.gold.heads, -1)[first : first + count]
         first += count
         arcs += kept.arcs_per_word * count
         words += count

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from arbora.training.trainer import Trainer
+from arbora.fitting.trainer import Trainer
 
 __all__ = ["best_rate"]
 

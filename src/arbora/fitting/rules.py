@@ -1,66 +1,97 @@
-"""What a gradient does to the weights; each rule knows its weights, their average, its state."""
+"""Update rules: what a gradient does to parameters; each knows their average and its own state.
+
+Rules of linear scorers work on one table of weights and touch only what a sparse gradient touches.
+Rules of other scorers (`fitting/dense_rules.py`) work on whole arrays.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arbora._core import learning as kernels
-from arbora.scoring import Gradient
+from arbora.scoring import Gradient, LabelScorer, LinearScorer, Parameters
 from arbora.types import FloatArray
 
-__all__ = ["AdaGrad", "Additive", "Rule", "StochasticGradient"]
+__all__ = ["AdaGrad", "Additive", "LinearRule", "StochasticGradient", "UpdateRule"]
 
 
-class Rule(ABC):
-    """Weights of a linear model and how a step changes them; steps touch what they need to only."""
+class UpdateRule(Protocol):
+    """Changes a scorer's parameters in place, one gradient after the other."""
 
-    def __init__(self, size: int, threads: int) -> None:
-        self.weights: FloatArray = np.zeros(size)
-        self.state: FloatArray = np.zeros(3 * size)  # sum, squares, seen of each weight
-        self.threads = threads
+    def apply(self, gradient: Any, sentences: int) -> None:
+        """One step down the gradient of a loss summed over some sentences."""
+        ...
 
-    @property
-    def scale(self) -> float:
-        """What the weights are to be multiplied by."""
-        return 1.0
+    def average(self) -> Parameters:
+        """The mean of the parameters over all steps so far."""
+        ...
 
-    @abstractmethod
-    def apply(self, gradient: Gradient, sentences: int) -> None:
-        """One step down the gradient of a loss summed over so many sentences."""
+    def current(self) -> Parameters:
+        """The parameters after the last step."""
+        ...
 
-    @abstractmethod
-    def average(self) -> FloatArray:
-        """The mean of the weights over all steps so far."""
+    def start_from(self, parameters: Mapping[str, NDArray[Any]]) -> None:
+        """Begins at given parameters instead of the scorer's own."""
+        ...
 
-    @abstractmethod
-    def current(self) -> FloatArray:
-        """The weights after the last step."""
+    def continue_from(self, earlier: Any, parameters: Mapping[str, NDArray[Any]]) -> None:
+        """Begins at parameters that another rule of the same kind has learnt."""
+        ...
 
-    def start_from(self, weights: NDArray[Any]) -> None:
-        """Begins at given weights instead of zero."""
-        self.weights[:] = weights
+    def checkpoint(self) -> dict[str, NDArray[Any]]: ...
 
-    def go_on(self, earlier: Rule, weights: NDArray[Any]) -> None:
-        """Begins at weights that another rule of the same kind has learnt.
+    def restore(self, checkpoint: Mapping[str, NDArray[Any]]) -> None: ...
 
-        Its squared gradients stay: without them AdaGrad would begin with full steps everywhere and
-        undo what was learnt. The average begins anew.
-        """
-        self.start_from(weights)
-        self.state[1::3] = earlier.state[1::3]
+
+class LinearRule(ABC):
+    """Rules for one table of weights, which the scorer shares."""
 
     counters: ClassVar[tuple[str, ...]] = ()  # the attributes that change from step to step
 
+    def __init__(self, scorer: LinearScorer | LabelScorer) -> None:
+        self.weights: FloatArray = np.zeros(scorer.size)
+        self.state: FloatArray = np.zeros(3 * scorer.size)  # sum, squares, seen of each weight
+        self.threads = scorer.threads
+        self._scorer = scorer
+        scorer.weights = self.weights
+
+    @abstractmethod
+    def apply(self, gradient: Gradient, sentences: int) -> None: ...
+
+    @abstractmethod
+    def _average(self) -> FloatArray: ...
+
+    @abstractmethod
+    def _current(self) -> FloatArray: ...
+
+    def average(self) -> Parameters:
+        return {"weights": self._average()}
+
+    def current(self) -> Parameters:
+        return {"weights": self._current()}
+
+    def start_from(self, parameters: Mapping[str, NDArray[Any]]) -> None:
+        self.weights[:] = parameters["weights"]
+
+    def continue_from(self, earlier: LinearRule, parameters: Mapping[str, NDArray[Any]]) -> None:
+        """Keeps the squared gradients of the earlier rule; the average begins anew.
+
+        Without them AdaGrad would begin with full steps everywhere and undo what was learnt.
+        """
+        self.start_from(parameters)
+        self.state[1::3] = earlier.state[1::3]
+
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Everything that a later run needs to go on."""
+        """Everything that a later run needs to continue."""
         counters = np.array([getattr(self, name) for name in self.counters], dtype=np.float64)
         return {"weights": self.weights, "state": self.state, "counters": counters}
 
-    def restore(self, checkpoint: dict[str, NDArray[Any]]) -> None:
+    def restore(self, checkpoint: Mapping[str, NDArray[Any]]) -> None:
         self.weights[:] = checkpoint["weights"]
         self.state[:] = checkpoint["state"]
         for name, value in zip(self.counters, checkpoint["counters"], strict=True):
@@ -70,13 +101,13 @@ class Rule(ABC):
         return self.state[0::3] / total if total > 0.0 else self.weights.copy()
 
 
-class Additive(Rule):
+class Additive(LinearRule):
     """w -= rate * gradient; the average is over examples (perceptron, MIRA)."""
 
     counters = ("examples",)
 
-    def __init__(self, size: int, threads: int, rate: float = 1.0) -> None:
-        super().__init__(size, threads)
+    def __init__(self, scorer: LinearScorer | LabelScorer, rate: float = 1.0) -> None:
+        super().__init__(scorer)
         self.rate = rate
         self.examples = 0.0
 
@@ -86,15 +117,15 @@ class Additive(Rule):
         )
         self.examples += sentences
 
-    def average(self) -> FloatArray:
+    def _average(self) -> FloatArray:
         kernels.additive_flush(self.weights, self.state, self.examples, self.threads)
         return self._mean(self.examples)
 
-    def current(self) -> FloatArray:
+    def _current(self) -> FloatArray:
         return self.weights.copy()
 
 
-class StochasticGradient(Rule):
+class StochasticGradient(LinearRule):
     """Stochastic gradient descent on sum of losses + l2/2 ||w||^2, over `total` sentences.
 
     The rate falls as rate / (1 + rate * l2/total * t), t counting sentences (Bottou 2010). Weights
@@ -104,16 +135,14 @@ class StochasticGradient(Rule):
     counters = ("rate", "examples", "factor", "factors")
     _SMALLEST_SCALE = 1e-9
 
-    def __init__(self, size: int, threads: int, rate: float, l2: float, total: int) -> None:
-        super().__init__(size, threads)
-        self.rate, self.decay = rate, l2 / total
+    def __init__(
+        self, scorer: LinearScorer, rate: float, regularization: float, total: int
+    ) -> None:
+        super().__init__(scorer)
+        self.rate, self.decay = rate, regularization / total
         self.examples = 0.0
         self.factor = 1.0
         self.factors = 0.0  # sum of the scales of all steps, weighted by their sentences
-
-    @property
-    def scale(self) -> float:
-        return self.factor
 
     def apply(self, gradient: Gradient, sentences: int) -> None:
         rate = self.rate / (1.0 + self.rate * self.decay * self.examples)
@@ -128,19 +157,28 @@ class StochasticGradient(Rule):
             self._flush()
             self.weights *= self.factor
             self.factor = 1.0
+        self._set_scale()
 
-    def average(self) -> FloatArray:
+    def restore(self, checkpoint: Mapping[str, NDArray[Any]]) -> None:
+        super().restore(checkpoint)
+        self._set_scale()
+
+    def _average(self) -> FloatArray:
         self._flush()
         return self._mean(self.examples)
 
-    def current(self) -> FloatArray:
+    def _current(self) -> FloatArray:
         return self.weights * self.factor
+
+    def _set_scale(self) -> None:
+        assert isinstance(self._scorer, LinearScorer)
+        self._scorer.scale = self.factor
 
     def _flush(self) -> None:
         kernels.additive_flush(self.weights, self.state, self.factors, self.threads)
 
 
-class AdaGrad(Rule):
+class AdaGrad(LinearRule):
     """AdaGrad with composite mirror descent on sum of losses + l2/2 ||w||^2.
 
     A step takes the sum of a batch's gradients, and l2 times the batch's share of all sentences. It
@@ -153,10 +191,15 @@ class AdaGrad(Rule):
     counters = ("rate", "step", "_decay")
 
     def __init__(
-        self, size: int, threads: int, rate: float, l2: float, total: int, delta: float
+        self,
+        scorer: LinearScorer | LabelScorer,
+        rate: float,
+        regularization: float,
+        total: int,
+        delta: float,
     ) -> None:
-        super().__init__(size, threads)
-        self.rate, self.delta, self.l2, self.total = rate, delta, l2, total
+        super().__init__(scorer)
+        self.rate, self.delta, self.l2, self.total = rate, delta, regularization, total
         self.step = 0.0
         self._decay = 0.0
 
@@ -170,11 +213,11 @@ class AdaGrad(Rule):
             self.threads,
         )  # fmt: skip
 
-    def average(self) -> FloatArray:
+    def _average(self) -> FloatArray:
         self._flush()
         return self._mean(self.step)
 
-    def current(self) -> FloatArray:
+    def _current(self) -> FloatArray:
         self._flush()
         return self.weights.copy()
 

@@ -1,25 +1,21 @@
-"""What every learner is to the loop: something that makes passes and has weights to show."""
+"""What every learner is to the loop: something that makes passes and has parameters to show."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.inference.packed import Packed
+from arbora.fitting.treebank import Tick, Treebank, gold_of
+from arbora.inference.engines import FirstOrderEngine
 from arbora.losses import Gold
-from arbora.scoring import ArcScorer
-from arbora.scoring.linear import Weights
-from arbora.training.treebank import Batch, Treebank
-from arbora.types import FloatArray, Root, TreeClass
+from arbora.scoring import Batch, Parameters, Scorer
 
-__all__ = ["ArcProblem", "PassReport", "State", "Tick", "Trainer", "batches"]
+__all__ = ["PassReport", "Problem", "State", "Trainer"]
 
-Tick = Callable[[int], None]  # told how many sentences were just seen
-State = dict[str, NDArray[np.generic]]  # everything that a checkpoint has to hold
+State = dict[str, NDArray[Any]]  # everything that a checkpoint has to hold
 
 
 @dataclass(frozen=True)
@@ -35,8 +31,8 @@ class Trainer(Protocol):
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport: ...
 
-    def parameters(self) -> FloatArray:
-        """The weights to parse with, as of now."""
+    def parameters(self) -> Parameters:
+        """The parameters to parse with, as of now, by name."""
         ...
 
     def state(self) -> State: ...
@@ -45,39 +41,21 @@ class Trainer(Protocol):
 
 
 @dataclass(frozen=True)
-class ArcProblem:
-    """What is to be learnt: trees of a class over a treebank, scored by a linear scorer.
+class Problem:
+    """What is learnt: the trees of a treebank, as a scorer sees them.
 
-    `hidden` says that the scorer's outcomes are not annotated: they are summed over.
+    `engine` is first-order inference over the class of trees that is learnt. `hidden` says that the
+    scorer's outcomes are not annotated: they are summed over.
     """
 
-    scorer: ArcScorer
+    scorer: Scorer
     treebank: Treebank
-    trees: TreeClass
-    root: Root
+    engine: FirstOrderEngine
     hidden: bool = False
 
-    def distribution(self, scores: FloatArray, batch: Batch) -> Packed:
-        return Packed(
-            scores, batch.n_words, self.scorer.n_labels, self.trees, self.root, self.scorer.threads
-        )
+    @property
+    def threads(self) -> int:
+        return self.engine.threads
 
     def gold(self, batch: Batch) -> Gold:
-        return batch.gold(self.scorer.n_labels, self.hidden)
-
-    def scores(self, weights: Weights, batch: Batch, scale: float = 1.0) -> FloatArray:
-        """Scores in training, where no gold arc is ever filtered."""
-        return self.scorer.scores(
-            weights, batch.encoded, batch.sentences, scale=scale, keep=batch.heads
-        )
-
-
-def batches(
-    treebank: Treebank, order: NDArray[np.int64], size: int, tick: Tick | None = None
-) -> Iterator[Batch]:
-    """The sentences in the given order, `size` at a time; `tick` is told when one is done with."""
-    for start in range(0, len(order), size):
-        batch = treebank.batch(order[start : start + size])
-        yield batch
-        if tick is not None:
-            tick(len(batch))
+        return gold_of(batch, self.scorer.n_labels, self.hidden)

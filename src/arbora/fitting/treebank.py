@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -9,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Block
-from arbora.features import Encoded, FeatureSettings, WordClusters
-from arbora.scores import Layout
+from arbora.features import Encoded, Encoder
 from arbora.losses import Gold
+from arbora.scoring import Batch
 from arbora.types import IntArray
 
-__all__ = ["Batch", "Treebank"]
+__all__ = ["KeptArcs", "Tick", "Treebank", "batches", "gold_of"]
+
+Tick = Callable[[int], None]  # told how many sentences were just seen
 
 
 @dataclass(frozen=True)
@@ -28,21 +31,20 @@ class Treebank:
     encoded: Encoded
     heads: IntArray
     labels: IntArray
+    kept: KeptArcs | None = None  # None: all arcs
 
     @classmethod
     def from_block(
         cls,
         block: Block,
-        settings: FeatureSettings,
+        encoder: Encoder,
         label_names: list[str],
-        clusters: WordClusters | None = None,
         sentences: NDArray[np.int64] | None = None,
     ) -> Treebank:
         """All sentences of a block, or the given ones."""
         whole = cls(
-            Encoded(block, settings, clusters, sentences), np.array(block.heads),
-            block.label_ids(label_names),
-        )  # fmt: skip
+            encoder.encode(block, sentences), np.array(block.heads), block.label_ids(label_names)
+        )
         if sentences is None:
             return whole
         counts = block.n_words
@@ -72,33 +74,48 @@ class Treebank:
         return replace(self, encoded=self.encoded.hiding(amount, seed))
 
     def batch(self, sentences: NDArray[np.int64]) -> Batch:
-        return Batch(self, sentences)
+        words = self.words(sentences)
+        kept = self.kept.of(sentences) if self.kept is not None else np.zeros(0, dtype=np.uint8)
+        return Batch(self.encoded, sentences, self.heads[words], self.labels[words], kept)
 
 
-class Batch:
-    """Some sentences of a treebank."""
+class KeptArcs:
+    """The arcs of each sentence of a treebank that survived pruning: a mask over its cells."""
 
-    def __init__(self, treebank: Treebank, sentences: NDArray[np.int64]) -> None:
-        words = treebank.words(sentences)
-        self.encoded = treebank.encoded
-        self.sentences = sentences
-        self.n_words = treebank.encoded.n_words[sentences]
-        self.heads = treebank.heads[words]
-        self.labels = treebank.labels[words]
+    def __init__(self, n_words: NDArray[np.int64]) -> None:
+        self._first = np.concatenate([[0], np.cumsum((n_words + 1) ** 2)])
+        self._kept = np.zeros(int(self._first[-1]), dtype=np.uint8)
 
-    def __len__(self) -> int:
-        return len(self.sentences)
+    def put(self, sentences: NDArray[np.int64], kept: NDArray[np.uint8]) -> None:
+        """Sets the masks of some sentences, one after the other."""
+        start = 0
+        for i in sentences.tolist():
+            size = int(self._first[i + 1] - self._first[i])
+            self._kept[self._first[i] : self._first[i + 1]] = kept[start : start + size]
+            start += size
 
-    @cached_property
-    def layout(self) -> Layout:
-        return Layout(self.n_words)
+    def of(self, sentences: NDArray[np.int64]) -> NDArray[np.uint8]:
+        pieces = [self._kept[self._first[i] : self._first[i + 1]] for i in sentences.tolist()]
+        return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.uint8)
 
-    def gold(self, n_labels: int | None, hidden: bool = False) -> Gold:
-        """The annotation for scores with so many outcomes per arc, hidden or annotated."""
-        if n_labels is None:
-            return Gold(self.layout, self.heads)
-        labels = np.full_like(self.heads, -1) if hidden else self.labels
-        return Gold(self.layout, self.heads, labels, n_labels)
+
+def gold_of(batch: Batch, n_labels: int | None, hidden: bool = False) -> Gold:
+    """The annotation for scores with `n_labels` outcomes per arc, hidden or annotated."""
+    if n_labels is None:
+        return Gold(batch.layout, batch.heads)
+    labels = np.full_like(batch.heads, -1) if hidden else batch.labels
+    return Gold(batch.layout, batch.heads, labels, n_labels)
+
+
+def batches(
+    treebank: Treebank, order: NDArray[np.int64], size: int, tick: Tick | None = None
+) -> Iterator[Batch]:
+    """The sentences in the given order, `size` at a time; `tick` is told after each batch."""
+    for start in range(0, len(order), size):
+        batch = treebank.batch(order[start : start + size])
+        yield batch
+        if tick is not None:
+            tick(len(batch))
 
 
 def _runs(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
