@@ -69,6 +69,21 @@ void test_wide_numbers() {
   EXPECT(!Wide().is_positive());
   EXPECT(Wide().log() == kForbidden);
   EXPECT(Wide(5e-324).to_double() == 5e-324);
+  // Exponents stop where they would overflow: large stays large, small stays above zero.
+  for (const double x : {1e17, 1e18, 1e30, 3e38, 1e300, kInfinity}) {
+    Wide large = Wide::exp(x), small = Wide::exp(-std::min(x, 1e300));
+    for (int i = 0; i < 70; ++i) {
+      large = large * large;
+      small = small * small;
+      EXPECT(large.log() >= 6.8e16);
+      EXPECT(small.log() <= -6.8e16);
+      EXPECT(small.is_positive());
+      EXPECT((small / large).is_positive());
+      EXPECT((large / small).log() >= 6.8e16);
+      EXPECT((large + small).log() == large.log());
+      EXPECT(!(small * Wide()).is_positive());
+    }
+  }
 }
 
 void test_workspace() {

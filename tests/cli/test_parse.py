@@ -5,6 +5,10 @@ from __future__ import annotations
 import io
 import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -285,6 +289,24 @@ def test_a_full_disk(model):
         )
     assert done.returncode == 2
     assert_one_sentence(done.stderr, "no space left on device")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals differ there")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_leaves_no_half_written_file(model, folder, name):
+    number = getattr(signal, name)
+    (folder / "out.conllu").write_text("old", encoding="utf-8")
+    command = [sys.executable, "-m", "arbora", "parse", "--model", model, "-o", "out.conllu"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 30
+        while len(list(folder.iterdir())) < 2:  # it waits for standard input with its file open
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(number)
+        assert process.wait(timeout=30) == 128 + number
+        assert b"Traceback" not in process.stderr.read()
+    assert [(path.name, path.read_text()) for path in folder.iterdir()] == [("out.conllu", "old")]
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,8 @@ def with_description(data, tensors=None, **changes):
     for name in [name for name, value in changes.items() if value is ...]:
         del description[name]
     text, tensors = json.dumps(description), load_tensors(data) | (tensors or {})
-    del tensors["checksum"]
+    del tensors["checksum"], tensors["layout"]
+    tensors["layout"] = model_file.layout_of(tensors)
     tensors["checksum"] = model_file.checksum_of(text, tensors)
     return save_tensors(tensors, {"arbora": text})
 
@@ -167,7 +168,7 @@ def test_the_helper_changes_nothing_by_itself(data):
         ({"labels": ...}, "incomplete"),
         ({"settings": {"learner": "oracle"}}, "settings are not known here"),
         ({"settings": {"colour": "blue"}}, "incomplete"),
-        ({"sizes": 5}, "incomplete"),
+        ({"sizes": 5}, "does not fit"),
         ({"labels": ["only"]}, "does not fit"),
         ({"root": "many"}, "root"),
         ({"decode_trees": "planar"}, "decode_trees"),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from arbora.cli import compare, evaluate, explain, inspect, parse, stats, train, tune
-from arbora.cli.failures import FAILED, INTERRUPTED, CommandGroup
+from arbora.cli.failures import FAILED, INTERRUPTED, CommandGroup, tidy_up_when_terminated
 from arbora.options import speak_command_line
 
 __all__ = ["app", "main"]
@@ -66,6 +66,7 @@ def main() -> None:
         if reconfigure:
             reconfigure(errors="backslashreplace")
     speak_command_line()
+    tidy_up_when_terminated()
     try:
         app(prog_name="arbora")
     except KeyboardInterrupt:

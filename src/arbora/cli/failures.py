@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from typing import Any
 
@@ -12,11 +13,23 @@ from typer.core import TyperGroup
 
 from arbora.errors import ArboraError, reason
 
-__all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CommandGroup"]
+__all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CommandGroup", "tidy_up_when_terminated"]
 
 FAILED = 2
 INTERRUPTED = 130
 CLOSED_PIPE = 141  # what a shell reports of programs that a closed pipe ends
+
+
+def tidy_up_when_terminated() -> None:
+    """Makes SIGTERM and SIGHUP end the program as an error would, half-written files removed."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)  # what a shell reports of programs that a signal ends
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
 
 
 class CommandGroup(TyperGroup):

@@ -10,7 +10,16 @@ from arbora._core import data as _core
 from arbora.data.source import ReadPath, Source, open_source
 from arbora.errors import ArgumentError, DataError
 
-__all__ = ["CHUNK_SIZE", "Block", "Chunk", "Format", "OnError", "format_code", "read_blocks"]
+__all__ = [
+    "CHUNK_SIZE",
+    "MAX_SENTENCE_BYTES",
+    "Block",
+    "Chunk",
+    "Format",
+    "OnError",
+    "format_code",
+    "read_blocks",
+]
 
 Format = Literal["conllu", "conllx"]
 OnError = Callable[[DataError], object]
@@ -18,7 +27,8 @@ Block = _core.Block
 
 CHUNK_SIZE = 1 << 19  # large enough for threads to share, small enough for the cache
 _SAMPLE = 1 << 18  # what the format is guessed from
-_LARGEST_SENTENCE = 1 << 31
+MAX_SENTENCE_BYTES = 64_000_000  # half a million words; packed files may hold one endless line
+_LARGEST_BLOCK = (1 << 31) - 1  # what the core's offsets reach
 
 
 @dataclass(frozen=True)
@@ -47,21 +57,28 @@ def read_blocks(
     on_error: OnError | None = None,
     trees: bool = False,
     chunk_size: int = CHUNK_SIZE,
+    max_sentence_bytes: int = MAX_SENTENCE_BYTES,
 ) -> Iterator[Chunk]:
     """Blocks of about `chunk_size` bytes, cut between sentences; options as in `read_conllu`.
 
     Memory stays within a few chunks whatever the file's size; only a sentence longer than a chunk
-    takes more. Which block a sentence is in depends on `chunk_size`, and nothing else does.
+    takes more, and one of more than `max_sentence_bytes` is an error. Which block a sentence is in
+    depends on `chunk_size`, and nothing else does.
     """
     code = format_code(format)
     if chunk_size < 1:
         raise ArgumentError(f"chunk_size is a positive number of bytes, not {chunk_size}.")
+    if not 1 <= max_sentence_bytes <= _LARGEST_BLOCK:
+        raise ArgumentError(
+            f"max_sentence_bytes is a number of bytes up to {_LARGEST_BLOCK}, not "
+            f"{max_sentence_bytes}."
+        )
     with open_source(path) as source:
         if code is None:
             sample = source.peek(_SAMPLE)
             whole_lines = sample if len(sample) < _SAMPLE else sample[: sample.rfind(b"\n") + 1]
             code = _core.guess_format(whole_lines)
-        for chunk in _chunks(source, code, skip_bad, trees, chunk_size):
+        for chunk in _chunks(source, code, skip_bad, trees, chunk_size, max_sentence_bytes):
             if not skip_bad:
                 yield chunk
                 if chunk.errors:
@@ -74,21 +91,26 @@ def read_blocks(
 
 
 def _chunks(
-    source: Source, code: int, skip_bad: bool, trees: bool, chunk_size: int
+    source: Source, code: int, skip_bad: bool, trees: bool, chunk_size: int, longest: int
 ) -> Iterator[Chunk]:
     pending, line, wanted = b"", 1, chunk_size
     while True:
         pending += source.read(max(0, wanted - len(pending)))
         whole = source.at_end
-        if len(pending) > _LARGEST_SENTENCE:
-            raise DataError("a sentence has more than 2 GB; is this a text file", source.name, line)
         block = _core.read(pending, code, line, whole, trees, skip_bad)
         errors = tuple(DataError(message, source.name, at) for at, message in block.faults)
         pending, line = pending[block.size :], block.next_line
         if len(block) or errors:
             wanted = chunk_size
             yield Chunk(block, errors, source.position, source.total)
-        else:
-            wanted = max(wanted, len(pending)) * 2  # a sentence that is longer than the chunk
+        elif len(pending) > longest and not whole:
+            raise DataError(
+                f"a sentence has more than {longest / 1e6:,.0f} MB; is this CoNLL? (read_conllu "
+                "takes a larger max_sentence_bytes)",
+                source.name,
+                line,
+            )
+        else:  # a sentence that is longer than the chunk
+            wanted = min(max(wanted, len(pending)) * 2, max(longest, len(pending)) + 1)
         if whole or (errors and not skip_bad):
             return

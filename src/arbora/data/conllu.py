@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from arbora._core import data as _core
-from arbora.data.blocks import CHUNK_SIZE, Block, Chunk, Format, OnError, read_blocks
+from arbora.data.blocks import (
+    CHUNK_SIZE,
+    MAX_SENTENCE_BYTES,
+    Block,
+    Chunk,
+    Format,
+    OnError,
+    read_blocks,
+)
 from arbora.data.output import WritePath, open_output
 from arbora.data.sentence import Sentence
 from arbora.data.source import ReadPath
@@ -51,6 +59,7 @@ def read_conllu(
     trees: bool = False,
     *,
     chunk_size: int = CHUNK_SIZE,
+    max_sentence_bytes: int = MAX_SENTENCE_BYTES,
 ) -> SentenceReader:
     """Iterates over the sentences of a CoNLL-U or CoNLL-X file, in bounded memory.
 
@@ -58,9 +67,12 @@ def read_conllu(
     mode gives what it has decoded. `format` is `"conllu"` or `"conllx"`; None recognises it.
     A malformed sentence raises `DataError` with file and line; with `skip_bad` it is left out,
     reported to `on_error` and collected in `errors` of the iterator. With `trees`, a cycle in the
-    heads, or no root where all heads are given, is an error too.
+    heads, or no root where all heads are given, is an error too. So is, always, a sentence of more
+    than `max_sentence_bytes`, by default 64 MB.
     """
-    return SentenceReader(read_blocks(path, format, skip_bad, on_error, trees, chunk_size))
+    return SentenceReader(
+        read_blocks(path, format, skip_bad, on_error, trees, chunk_size, max_sentence_bytes)
+    )
 
 
 def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:

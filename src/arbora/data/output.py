@@ -6,7 +6,6 @@ import errno
 import gzip
 import io
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from arbora.data.aside import path_aside, remove_leftovers
 from arbora.errors import ArgumentError, FileError, unwritable
 
 __all__ = ["WritePath", "open_output"]
@@ -28,7 +28,8 @@ def open_output(path: WritePath, durable: bool = False) -> Iterator[Write]:
 
     A path is written aside and renamed when everything is there: an error leaves the old file as
     it was. `durable` waits until the disk has it, so that a power failure leaves one of the two
-    as well. `-` is standard output, `.gz` is packed, a stream or a device is written as it is.
+    as well, and after the end the new one. `-` is standard output, `.gz` is packed, a stream or a
+    device is written as it is.
     """
     if isinstance(path, str) and path == "-":
         sys.stdout.flush()
@@ -100,21 +101,45 @@ def _opened(target: Path, name: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _written_aside(target: Path, name: str, durable: bool) -> Iterator[IO[bytes]]:
-    aside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    remove_leftovers(target)
+    aside = path_aside(target)
     with _one_sentence(name):
-        stream = aside.open("xb")
+        stream = _new_file(aside)
     try:
         yield stream
         with _one_sentence(name):
             stream.flush()
             if durable:
-                os.fsync(stream.fileno())
+                os.fsync(stream.fileno())  # before the renaming, which the disk may do first
             stream.close()
             if target.exists():
                 aside.chmod(stat.S_IMODE(target.stat().st_mode))
             aside.replace(target)
+            if durable:
+                _sync_folder(target.parent)
     except BaseException:
         with suppress(OSError):
             stream.close()
         aside.unlink(missing_ok=True)
         raise
+
+
+def _new_file(path: Path) -> IO[bytes]:
+    return path.open("xb")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Waits until the disk has the names of a folder's files, where systems can do that."""
+    if os.name == "nt":
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # a folder may be writable only
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:
+            raise
+    finally:
+        os.close(descriptor)

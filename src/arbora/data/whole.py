@@ -7,7 +7,14 @@ from collections.abc import Iterable
 from typing import cast
 
 from arbora._core import data as _core
-from arbora.data.blocks import Block, Format, OnError, format_code, read_blocks
+from arbora.data.blocks import (
+    MAX_SENTENCE_BYTES,
+    Block,
+    Format,
+    OnError,
+    format_code,
+    read_blocks,
+)
 from arbora.data.sentence import Sentence
 from arbora.data.source import ReadPath
 from arbora.errors import ArgumentError, DataError
@@ -31,10 +38,17 @@ def read_whole(
     if not is_file(source):
         return _of_sentences(cast("Iterable[Sentence]", source))
     path = cast("ReadPath", source)
-    chunks = list(read_blocks(path, format, skip_bad, on_error, trees, _WHOLE))
-    if len(chunks) > 1:
-        raise DataError("a treebank to learn from has at most 2 GB", _name(source), 1)
-    return chunks[0].block if chunks else _core.read(b"", format_code(format) or 0)
+    blocks, size = [], 0
+    # In pieces, so that what is no treebank is refused before all of it is unpacked.
+    for chunk in read_blocks(path, format, skip_bad, on_error, trees, MAX_SENTENCE_BYTES):
+        blocks.append(chunk.block)
+        size += chunk.block.size
+        if size > _WHOLE:
+            raise DataError("a treebank to learn from has at most 2 GB", _name(source), 1)
+    if len(blocks) < 2:
+        return blocks[0] if blocks else _core.read(b"", format_code(format) or 0)
+    file_format = blocks[0].format
+    return _core.read(b"".join(block.texts(0, len(block)) for block in blocks), file_format)
 
 
 def is_file(source: object) -> bool:

@@ -1,30 +1,40 @@
-"""Checkpoints: an interrupted training goes on from its last complete pass, to the same result."""
+"""Checkpoints: interrupted training continues from its last complete pass, to the same result."""
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as save_tensors
 
 from arbora.data import Block, open_output
-from arbora.errors import ModelError
+from arbora.data.aside import remove_leftovers
+from arbora.errors import FileError, ModelError
 from arbora.features import WordClusters
-from arbora.fitting.loop import History
+from arbora.fitting.loop import History, Parameters
 from arbora.fitting.trainer import State, Trainer
+from arbora.inference.packed import physical_memory
 from arbora.models.model import Model
-from arbora.models.model_file import checksum_of, to_bytes
+from arbora.models.model_file import to_bytes
+from arbora.models.tensor_file import (
+    Tensors,
+    checksum_of,
+    layout_of,
+    parse_json,
+    parse_tensors,
+    read_contents,
+)
 from arbora.options import ParserOptions, RiskOptions
 
-__all__ = ["Checkpoint", "Saved", "fingerprint"]
+__all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint"]
+
+# Of a pruner: how many passes it has made, or its weights when it has made them all.
+PASSES, LEARNT = "passes", "learnt"
 
 
 def fingerprint(
@@ -33,9 +43,9 @@ def fingerprint(
     start: Model | None,
     word_clusters: WordClusters | None,
 ) -> str:
-    """What a checkpoint belongs to: the data and the settings, but for how long to train.
+    """What a checkpoint belongs to: the data and the options, except how long to train.
 
-    Where a temperature falls, how fast depends on the number of passes.
+    How fast a temperature falls depends on the number of passes, so there they count.
     """
     annealed = isinstance(options.learner, RiskOptions)
     free = ("patience",) if annealed else ("passes", "patience")
@@ -54,18 +64,56 @@ class Saved:
 
     path: Path
     history: History
-    best: dict[str, NDArray[Any]]
+    best: Parameters
     states: dict[str, State]
+    pruner: State
 
-    def restore(self, trainers: dict[str, Trainer]) -> None:
-        """Makes the trainers go on where those were that were saved."""
-        for name, trainer in trainers.items():
-            try:
-                trainer.restore(self.states[name])
-            except (KeyError, ValueError, TypeError, IndexError):
-                raise ModelError(
-                    f"{self.path}: the checkpoint is of another version of Arbora; train anew."
-                ) from None
+    def restore(self, name: str, trainer: Trainer) -> None:
+        """Makes the trainer continue where the saved one of that name was."""
+        self._restore(trainer, self.states.get(name, {}))
+
+    def restore_pruner(self, trainer: Trainer) -> int:
+        """The same for the trainer of a pruner; how many passes it had made."""
+        state = dict(self.pruner)
+        passes = state.pop(PASSES, np.zeros(0))
+        if passes.shape != (1,) or passes.dtype != np.int64 or passes[0] < 1:
+            raise self._unfit()
+        self._restore(trainer, state)
+        return int(passes[0])
+
+    def learnt_pruner(self, size: int) -> NDArray[np.float32]:
+        """The weights of a pruner that has made all its passes."""
+        weights = self.pruner[LEARNT]
+        if not _are_weights(weights, (size,)):
+            raise self._unfit()
+        return weights.astype(np.float32)
+
+    def check(self, shapes: dict[str, tuple[int, ...]], phases: int) -> None:
+        """Refuses what does not fit parameters of these shapes, learnt in so many phases."""
+        fits = len(self.history.phases) <= phases and self.best.keys() == shapes.keys()
+        if not fits or not all(_are_weights(self.best[name], shapes[name]) for name in shapes):
+            raise self._unfit()
+
+    def _restore(self, trainer: Trainer, state: State) -> None:
+        own = trainer.state()
+        alike = own.keys() == state.keys() and all(
+            (own[key].shape, own[key].dtype) == (values.shape, values.dtype)
+            and not np.isnan(values).any()
+            for key, values in state.items()
+        )
+        if not alike:
+            raise self._unfit()
+        trainer.restore(state)
+
+    def _unfit(self) -> ModelError:
+        return ModelError(
+            f"{self.path}: the checkpoint is of another version of Arbora; train anew."
+        )
+
+
+def _are_weights(values: NDArray[np.generic], shape: tuple[int, ...]) -> bool:
+    right = values.shape == shape and values.dtype == np.float32
+    return right and bool(np.isfinite(values.astype(np.float32)).all())
 
 
 @dataclass(frozen=True)
@@ -80,9 +128,10 @@ class Checkpoint:
         return cls(_path_beside(model_path), fingerprint)
 
     def write(
-        self, trainers: dict[str, Trainer], history: History, best: dict[str, NDArray[Any]]
+        self, trainers: dict[str, Trainer], history: History, best: Parameters, pruner: State
     ) -> None:
-        tensors = {f"best/{name}": values for name, values in best.items()}
+        tensors: Tensors = {f"best/{name}": values for name, values in best.items()}
+        tensors |= {f"pruner/{name}": values for name, values in pruner.items()}
         for name, trainer in trainers.items():
             for key, values in trainer.state().items():
                 tensors[f"state/{name}/{key}"] = values
@@ -90,8 +139,9 @@ class Checkpoint:
         metadata = {
             "fingerprint": self.fingerprint, "history": course,
             "checksum": checksum_of(course, stored).tobytes().hex(),
+            "layout": layout_of(stored).tobytes().hex(),
         }  # fmt: skip
-        with open_output(self.path) as write:
+        with open_output(self.path, durable=True) as write:
             write(save_tensors(stored, metadata))
 
     def read(self) -> Saved:
@@ -99,37 +149,42 @@ class Checkpoint:
         if not self.path.exists():
             raise ModelError(f"{self.path}: there is no checkpoint to resume; train without it.")
         try:
-            with safe_open(self.path, framework="numpy") as file:
-                metadata = file.metadata() or {}
-                stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            metadata, stored = parse_tensors(read_contents(self.path))
             course = metadata["history"]
+            layout = layout_of(stored).tobytes().hex()
+            if metadata.get("layout", layout) != layout:  # older ones have none
+                raise ValueError("altered or damaged")
             if metadata["checksum"] != checksum_of(course, stored).tobytes().hex():
                 raise ValueError("altered or damaged")
             tensors = _with_zeros(stored)
-            history = History.from_dict(json.loads(course))
-        except (SafetensorError, KeyError, ValueError, TypeError, IndexError, OSError):
+            history = History.from_dict(parse_json(course))
+        except (
+            FileError, KeyError, ValueError, TypeError, IndexError, AttributeError, MemoryError,
+            OverflowError,
+        ):  # fmt: skip
             raise ModelError(f"{self.path}: this is not a whole checkpoint; train anew.") from None
         if metadata.get("fingerprint") != self.fingerprint:
             raise ModelError(
                 f"{self.path}: the checkpoint is of other data or settings; train anew without it."
             )
-        best: dict[str, NDArray[Any]] = {}
-        states: dict[str, State] = {}
+        saved = Saved(self.path, history, {}, {}, {})
         for name, values in tensors.items():
             kind, _, rest = name.partition("/")
             if kind == "best":
-                best[rest] = np.array(values)
+                saved.best[rest] = np.array(values)
+            elif kind == "pruner":
+                saved.pruner[rest] = values
             else:
                 trainer, _, key = rest.partition("/")
-                states.setdefault(trainer, {})[key] = values
-        return Saved(self.path, history, best, states)
+                saved.states.setdefault(trainer, {})[key] = values
+        return saved
 
     @staticmethod
     def remove_beside(model_path: str | os.PathLike[str]) -> None:
         """Removes it, and what killed trainings left half-written."""
         path = _path_beside(model_path)
-        for leftover in [path, *path.parent.glob(f".{glob.escape(path.name)}.*.tmp")]:
-            leftover.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+        remove_leftovers(path)
 
 
 def _path_beside(model_path: str | os.PathLike[str]) -> Path:
@@ -140,9 +195,9 @@ _PLACES, _VALUES, _LENGTH = "#places", "#values", "#length"
 _FAR = 1 << 32
 
 
-def _without_zeros(tensors: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def _without_zeros(tensors: Tensors) -> Tensors:
     """The same with only what is not zero, where that is smaller: most of a table mostly is."""
-    stored: dict[str, NDArray[Any]] = {}
+    stored: Tensors = {}
     for name, values in tensors.items():
         used = np.flatnonzero(values) if values.ndim == 1 and len(values) < _FAR else None
         if used is None or len(used) * (4 + values.itemsize) >= values.nbytes:
@@ -154,12 +209,15 @@ def _without_zeros(tensors: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return stored
 
 
-def _with_zeros(stored: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    tensors: dict[str, NDArray[Any]] = {}
+def _with_zeros(stored: Tensors) -> Tensors:
+    tensors: Tensors = {}
     for name, values in stored.items():
         if name.endswith(_VALUES):
             plain = name.removesuffix(_VALUES)
-            tensors[plain] = np.zeros(int(stored[plain + _LENGTH][0]), dtype=values.dtype)
+            length = int(stored[plain + _LENGTH][0])
+            if length * values.itemsize > physical_memory():
+                raise MemoryError(f"{plain} would have {length} numbers")
+            tensors[plain] = np.zeros(length, dtype=values.dtype)
             tensors[plain][stored[plain + _PLACES]] = values
         elif not name.endswith((_PLACES, _LENGTH)):
             tensors[name] = values

@@ -20,7 +20,7 @@ from arbora.features import (
     no_arc_filter,
 )
 from arbora.fitting.calibration import fit_temperature
-from arbora.fitting.checkpoint import Checkpoint, Saved, fingerprint
+from arbora.fitting.checkpoint import LEARNT, Checkpoint, Saved, fingerprint
 from arbora.fitting.completion import completed, has_gaps
 from arbora.fitting.dev import DevSet
 from arbora.fitting.learners import make_label_trainer, make_trainer
@@ -40,7 +40,7 @@ from arbora.fitting.phases import learning_rate, phases_of, with_rate
 from arbora.fitting.preparation import choose_root, multi_root_share, projectivise, single_rooted
 from arbora.fitting.pruner import kept_arcs, pruning_figures, with_pruner
 from arbora.fitting.rate_search import best_rate
-from arbora.fitting.trainer import Problem, Trainer
+from arbora.fitting.trainer import Problem, State, Trainer
 from arbora.fitting.treebank import Treebank
 from arbora.inference.engines import first_order_engine
 from arbora.models.components import EveryArc, FirstOrderPruner, StagedLabels
@@ -115,12 +115,16 @@ def _learn(
 
     With `passes`, that many of each phase.
     """
-    model, problem = _problem(fit, model, treebank)
     saved = checkpoint.read() if fit.resume and checkpoint is not None else None
+    model, problem = _problem(fit, model, treebank, checkpoint, saved)
+    phases = phases_of(model.options)
+    if saved is not None and not saved.history.passes:  # the pruner was still being learnt
+        saved = None
+    if saved is not None:
+        saved.check(_shapes(model), len(phases))
     history = History() if saved is None else saved.history
     best: Parameters = {} if saved is None else saved.best
     trainers: dict[str, Trainer] = {}
-    phases = phases_of(model.options)
     passes = [options.passes or 1 for options in phases] if passes is None else passes
     if fit.observer is not None:
         fit.observer.begin(len(treebank), sum(passes))
@@ -136,16 +140,23 @@ def _learn(
         if number == 0:
             trainers |= _label_trainers(fit, model, problem.treebank)
         if saved is not None:
-            saved.restore(trainers)
+            for name, trainer in trainers.items():
+                saved.restore(name, trainer)
         limits = LoopSettings(planned, _patience(options), options.seed)
         best, history = run_loop(
             trainers, len(treebank), _evaluation(fit, model, dev_set), limits, history=history,
-            best=best, observer=fit.observer, after_pass=_saving(checkpoint, trainers),
+            best=best, observer=fit.observer, after_pass=_saving(checkpoint, trainers, model),
         )  # fmt: skip
     return model.with_parameters(best), history
 
 
-def _problem(fit: Fit, model: Model, treebank: Treebank) -> tuple[Model, Problem]:
+def _problem(
+    fit: Fit,
+    model: Model,
+    treebank: Treebank,
+    checkpoint: Checkpoint | None,
+    saved: Saved | None,
+) -> tuple[Model, Problem]:
     """What is learnt: gold trees of the right class, over the arcs that survive pruning."""
     model, treebank, arc_filter = _fit_to_class(fit, model, treebank)
     scorer = model.scorer
@@ -154,7 +165,7 @@ def _problem(fit: Fit, model: Model, treebank: Treebank) -> tuple[Model, Problem
             scorer = scorer.with_filter(arc_filter)
     else:
         model, treebank = with_pruner(
-            model, treebank, arc_filter, fit.start, fit.threads, fit.observer
+            model, treebank, arc_filter, fit.start, fit.threads, fit.observer, checkpoint, saved
         )
         treebank = replace(treebank, kept=kept_arcs(model, treebank, fit.threads))
     engine = first_order_engine(model.options.trees, model.root, fit.threads)
@@ -172,12 +183,28 @@ def _evaluation(fit: Fit, model: Model, dev_set: DevSet | None) -> Evaluate:
     return evaluate
 
 
-def _saving(checkpoint: Checkpoint | None, trainers: dict[str, Trainer]) -> AfterPass:
+def _saving(checkpoint: Checkpoint | None, trainers: dict[str, Trainer], model: Model) -> AfterPass:
+    pruner: State = {}
+    if isinstance(model.pruner, FirstOrderPruner):
+        pruner = {LEARNT: model.pruner.scorer.weights}
+
     def after_pass(done: History, best: Parameters) -> None:
         if checkpoint is not None:
-            checkpoint.write(trainers, done, best)
+            checkpoint.write(trainers, done, best, pruner)
 
     return after_pass
+
+
+def _shapes(model: Model) -> dict[str, tuple[int, ...]]:
+    """The shape of every parameter that is learnt."""
+    if isinstance(model.scorer, LinearScorer):
+        shapes: dict[str, tuple[int, ...]] = {"scorer.weights": (model.scorer.size,)}
+    else:
+        own = model.scorer.parameters()
+        shapes = {f"scorer.{name}": values.shape for name, values in own.items()}
+    if isinstance(model.labeller, StagedLabels):
+        shapes["labeller.weights"] = (model.labeller.scorer.size,)
+    return shapes
 
 
 def _is_exponentiated(options: ParserOptions) -> bool:

@@ -42,7 +42,7 @@ class LabelTrainer:
         return PassReport(loss / max(1, len(self.treebank.heads)))
 
     def parameters(self) -> Parameters:
-        return {"weights": self.rule.average()}
+        return self.rule.average()
 
     def state(self) -> State:
         return self.rule.checkpoint()

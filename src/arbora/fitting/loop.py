@@ -84,8 +84,30 @@ class History:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> History:
+        """The history that `to_dict` gave; a `ValueError` or `TypeError` for anything else."""
         passes = [PassRecord(**record) for record in values["passes"]]
-        return cls(passes, values["best"], [Phase(**phase) for phase in values["phases"]])
+        phases = [Phase(**phase) for phase in values["phases"]]
+        history = cls(passes, values["best"], phases)
+        numbers = [record.number for record in passes]
+        counts = [history.best, *numbers, *(n for p in phases for n in (p.before, p.start))]
+        if not all(type(count) is int for count in counts):
+            raise TypeError("counts of passes are not all integers")
+        if numbers != list(range(1, len(passes) + 1)) or not phases:
+            raise ValueError("passes are not numbered 1, 2, 3, ...")
+        if history.best not in range(bool(passes), len(passes) + 1):
+            raise ValueError("the best pass is none of the passes")
+        if not all(0 <= phase.start <= phase.before <= len(passes) for phase in phases):
+            raise ValueError("a phase begins where no pass is")
+        for record in passes:
+            _check_record(record)
+        return history
+
+
+def _check_record(record: PassRecord) -> None:
+    figures = [*record.figures.values(), record.loss, record.seconds]
+    scores = [score for score in (record.uas, record.las) if score is not None]
+    if not all(isinstance(value, int | float) for value in figures + scores):
+        raise TypeError("figures of a pass are not all numbers")
 
 
 class Observer(Protocol):

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from arbora.fitting.checkpoint import LEARNT, PASSES, Checkpoint, Saved
 from arbora.fitting.completion import filled, has_gaps
 from arbora.fitting.dev import DevSet
 from arbora.fitting.learners import make_trainer
-from arbora.fitting.loop import LoopSettings, Observer, run_loop
+from arbora.fitting.loop import History, LoopSettings, Observer, PassRecord, run_loop
 from arbora.fitting.preparation import projectivise
 from arbora.fitting.trainer import Problem
 from arbora.fitting.treebank import KeptArcs, Treebank
@@ -19,7 +20,7 @@ from arbora.models.components import FirstOrderPruner
 from arbora.models.decoding import Decoder
 from arbora.models.model import Model, linear_scorer
 from arbora.options import BeliefLearnerOptions, HigherOrderOptions, ParserOptions
-from arbora.scoring import Batch, LinearScorer
+from arbora.scoring import Batch, LinearScorer, as_float32
 
 __all__ = ["kept_arcs", "pruning_figures", "with_pruner"]
 
@@ -33,11 +34,14 @@ def with_pruner(
     start: Model | None,
     threads: int,
     observer: Observer | None,
+    checkpoint: Checkpoint | None = None,
+    saved: Saved | None = None,
 ) -> tuple[Model, Treebank]:
     """The model with its pruner, and the treebank with gaps filled as the pruner finds best.
 
     A model that is trained further keeps its pruner. Learners of marginals leave gaps out of their
     loss and keep them. The pruner learns a likelihood, so its gold trees are of its class.
+    With a checkpoint each of its passes is saved, and training continues from `saved`.
     """
     order = model.options.order
     assert isinstance(order, HigherOrderOptions)
@@ -56,7 +60,7 @@ def with_pruner(
     if start is not None and isinstance(start.pruner, FirstOrderPruner):
         scorer = start.pruner.scorer.on_threads(threads)
     else:
-        scorer = _learnt(options, problem, scorer, observer)
+        scorer = _learnt(options, problem, scorer, observer, checkpoint, saved)
     if not isinstance(learner, BeliefLearnerOptions) and has_gaps(problem):
         treebank = filled(replace(problem, scorer=scorer))
     pruner = FirstOrderPruner(scorer, engine, order.prune_threshold, order.prune_heads)
@@ -64,17 +68,34 @@ def with_pruner(
 
 
 def _learnt(
-    options: ParserOptions, problem: Problem, scorer: LinearScorer, observer: Observer | None
+    options: ParserOptions,
+    problem: Problem,
+    scorer: LinearScorer,
+    observer: Observer | None,
+    checkpoint: Checkpoint | None,
+    saved: Saved | None,
 ) -> LinearScorer:
+    if saved is not None and LEARNT in saved.pruner:
+        return scorer.with_parameters({"weights": saved.learnt_pruner(scorer.size)})
+    trainer = make_trainer(options, problem, None)
+    done = saved.restore_pruner(trainer) if saved is not None and saved.pruner else 0
     sentences = len(problem.treebank)
     if observer is not None:
         observer.begin(sentences, _PASSES)
-    trainer = make_trainer(options, problem, None)
-    parameters, _ = run_loop(
+        observer.tick(done * sentences)
+    earlier = [PassRecord(number, 0.0, None, None, 0.0) for number in range(1, done + 1)]
+
+    def save(history: History, _: object) -> None:
+        if checkpoint is not None:
+            state = trainer.state() | {PASSES: np.array([len(history.passes)])}
+            checkpoint.write({}, History(), {}, state)
+
+    run_loop(
         {"scorer": trainer}, sentences, lambda _: None,
-        LoopSettings(_PASSES, _PASSES, options.seed), tick=None if observer is None else observer.tick,
+        LoopSettings(_PASSES, _PASSES, options.seed), history=History(earlier, done),
+        tick=None if observer is None else observer.tick, after_pass=save,
     )  # fmt: skip
-    return scorer.with_parameters({"weights": parameters["scorer.weights"]})
+    return scorer.with_parameters(as_float32(trainer.parameters()))
 
 
 def kept_arcs(model: Model, treebank: Treebank, threads: int) -> KeptArcs:

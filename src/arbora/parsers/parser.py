@@ -67,6 +67,7 @@ class Parser:
         self.scorer = scorer
         self.history: History | None = None
         self._model: Model | None = None
+        self._checkpoint_beside: str | os.PathLike[str] | None = None
 
     @classmethod
     def from_model(cls, model: Model, threads: int | None = None) -> Parser:
@@ -137,6 +138,7 @@ class Parser:
             word_clusters, observer, checkpoint, resume,
         )  # fmt: skip
         model, self.history = fit_model(fit, train_block, dev_block)
+        self._checkpoint_beside = checkpoint
         files = {"train": _file_name(train), "dev": _file_name(dev)}
         self._model = model.with_card(
             files=files, history=_without_times(self.history), licence=_licences(start, licence)
@@ -273,10 +275,12 @@ class Parser:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to one file, which appears when it is whole.
 
-        A checkpoint of its training beside it is no longer needed then and is removed.
+        When the disk has it, the checkpoint of this parser's training beside it is removed.
         """
         write_model(self.model, path)
-        Checkpoint.remove_beside(path)
+        beside = self._checkpoint_beside
+        if beside is not None and os.path.realpath(beside) == os.path.realpath(path):
+            Checkpoint.remove_beside(beside)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._model is None:

@@ -1,5 +1,6 @@
 // Wide numbers: a double mantissa with a 64-bit exponent, for sums whose terms span more than the
-// range of a double. Same rounding as a double, no overflow, no underflow.
+// range of a double. Same rounding as a double, no underflow and no overflow between 2^-(2^59) and
+// 2^(2^59), where exponents stop.
 #pragma once
 
 #include <bit>
@@ -24,6 +25,7 @@ class Wide {
   // exp(x + tail), where tail is what rounding cut off x.
   static Wide exp(double x, double tail = 0.0) {
     if (x == kForbidden) return Wide();
+    x = std::fmax(-kLargestLog, std::fmin(x, kLargestLog));
     constexpr double kLn2High = 6.93147180369123816490e-01;  // 32 bits
     constexpr double kLn2Low = 1.90821492927058770002e-10;
     const double k = std::nearbyint(x * 1.4426950408889634);
@@ -83,9 +85,16 @@ class Wide {
     const auto shift = static_cast<std::int64_t>((bits & kExponentBits) >> 52) - 1023;
     mantissa_ = std::bit_cast<double>((bits & ~kExponentBits) | (std::uint64_t{1023} << 52));
     exponent_ = exponent + shift;
+    // A branch that is never taken is cheaper here than two comparisons in the chain of results.
+    if (exponent_ > kLargestExponent || exponent_ < -kLargestExponent) [[unlikely]] {
+      exponent_ = exponent_ > 0 ? kLargestExponent : -kLargestExponent;
+    }
   }
 
+  // Sums and differences of two exponents, that of zero among them, fit into 64 bits.
+  static constexpr std::int64_t kLargestExponent = std::int64_t{1} << 59;
   static constexpr std::int64_t kZeroExponent = -(std::int64_t{1} << 60);
+  static constexpr double kLargestLog = 0.69 * static_cast<double>(kLargestExponent);
   double mantissa_ = 0.0;
   std::int64_t exponent_ = kZeroExponent;
 };

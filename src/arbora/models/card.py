@@ -1,0 +1,60 @@
+"""The model's card: what it says, and of which type, for all who read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from arbora.errors import ModelError
+
+__all__ = ["check_card"]
+
+_NUMBER, _COUNT, _TEXT = (int, float), (int,), (str,)
+_NOTHING = type(None)
+
+# Types of the entries that are read; those that are missing, and all others, may be anything.
+_ENTRIES: dict[str, tuple[type, ...]] = {
+    "best_pass": _COUNT,
+    "date": _TEXT,
+    "dev": (dict, _NOTHING),
+    "files": (dict, _NOTHING),
+    "licence": (*_TEXT, _NOTHING),
+    "multi_root_sentences": (*_NUMBER, _NOTHING),
+    "passes": _COUNT,
+    "pruning": (dict,),
+    "trained_on": (dict, _NOTHING),
+}
+# Of tables among them; these entries must be there.
+_PARTS: dict[str, dict[str, tuple[type, ...]]] = {
+    "dev": {"uas": _NUMBER, "las": (*_NUMBER, _NOTHING), "rule": _TEXT},
+    "pruning": {"arcs_per_word": _NUMBER, "oracle_uas": _NUMBER},
+    "trained_on": {"words": _COUNT, "sentences": _COUNT},
+}
+_FILES = (*_TEXT, _NOTHING)
+
+
+def check_card(card: object) -> None:
+    """Refuses a card that does not say what it should in the way that it should."""
+    if not isinstance(card, dict):
+        raise ModelError("the model's card is not a table.")
+    for name, types in _ENTRIES.items():
+        if name in card:
+            _check(card[name], types, name)
+    for name, parts in _PARTS.items():
+        for part, types in parts.items() if card.get(name) else ():
+            _check(card[name].get(part, ...), types, f"{name}.{part}")
+    for name, file in (card.get("files") or {}).items():
+        _check(file, _FILES, f"files.{name}")
+    if "best_pass" in card and "passes" not in card:
+        raise ModelError("the model's card has a best_pass without passes.")
+
+
+def _check(value: Any, types: tuple[type, ...], name: str) -> None:
+    if value is ...:
+        raise ModelError(f"the model's card has no {name}.")
+    if not isinstance(value, types) or isinstance(value, bool):
+        raise ModelError(f"the model's card has {_shown(value)} as {name}.")
+
+
+def _shown(value: Any) -> str:
+    text = ascii(value)
+    return text if len(text) < 40 else f"{text[:36]}..."

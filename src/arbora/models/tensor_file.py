@@ -1,0 +1,172 @@
+"""Safetensors files read with suspicion: sizes before contents, checksums before meaning.
+
+Models and checkpoints are such files. A file is refused with a `ModelError` before anything large
+is unpacked, parsed or allocated on its word alone.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import stat
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_tensors
+
+from arbora.errors import ModelError, unreadable
+
+__all__ = [
+    "MAX_HEADER_BYTES",
+    "Tensors",
+    "checksum_of",
+    "layout_of",
+    "parse_json",
+    "parse_tensors",
+    "read_contents",
+]
+
+Tensors = dict[str, NDArray[Any]]
+
+MAX_HEADER_BYTES = 10_000_000  # what is not arrays; a model has some 10 kB of it
+_DEEPEST = 40  # brackets within brackets; a model has 6
+_GZIP = b"\x1f\x8b"  # what a packed file begins with
+# Weights hardly shrink when they are packed, since zeros are not stored.
+_UNPACKED_BASE, _UNPACKED_RATIO = 64_000_000, 50
+
+# A text in quotes; one that is not closed goes to the end, so that the search stays linear.
+_TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_BRACKETS = re.compile(r"[\[{]|[\]}]")
+
+
+def read_contents(path: str | os.PathLike[str]) -> bytes:
+    """A file's bytes, unpacked, once the sizes that its header states are plausible."""
+    try:
+        with Path(path).open("rb") as file:
+            status = os.fstat(file.fileno())
+            raw: IO[bytes] = file
+            size = status.st_size
+            if not stat.S_ISREG(status.st_mode):  # a pipe, whose size only reading tells
+                raw = io.BytesIO(file.read())
+                size = len(raw.getvalue())
+            packed = raw.read(2) == _GZIP
+            raw.seek(0)
+            if not packed:
+                return _read_stated(raw, size, None)
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                return _read_stated(io.BufferedReader(unpacked), None, size)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise ModelError("the file is cut short or damaged; get it again.") from None
+    except OSError as problem:
+        raise unreadable(os.fspath(path), problem) from None
+    except MemoryError:
+        raise ModelError("the file is too large for the memory of this machine.") from None
+
+
+def _read_stated(stream: IO[bytes], size: int | None, packed_size: int | None) -> bytes:
+    """Reads as much as the header says there is, if the file can hold that."""
+    start = stream.read(9)
+    length = _header_length(start)
+    start += stream.read(length - 1)
+    stated = 8 + length + _data_size(_parse_header(start, length))
+    if size is not None and size != stated:
+        raise ModelError(
+            f"the file is {'cut short' if size < stated else 'damaged'}; get it again."
+        )
+    if packed_size is not None and stated > _UNPACKED_BASE + _UNPACKED_RATIO * packed_size:
+        raise ModelError(
+            f"the file has {packed_size / 1e6:,.1f} MB and would unpack to {stated / 1e6:,.1f} MB, "
+            "which no model does."
+        )
+    contents = start + stream.read(stated - 8 - length)
+    if len(contents) < stated:
+        raise ModelError("the file is cut short; get it again.")
+    if stream.read(1):
+        raise ModelError("the file is damaged; get it again.")
+    return contents
+
+
+def parse_tensors(contents: bytes) -> tuple[dict[str, Any], Tensors]:
+    """Metadata and tensors; safetensors itself checks that sizes fit."""
+    metadata = _parse_header(contents, _header_length(contents)).get("__metadata__")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise ModelError("the file is damaged; get it again.")
+    try:
+        return metadata or {}, load_tensors(contents)
+    except (SafetensorError, ValueError, KeyError, TypeError) as problem:
+        kind = "cut short" if "ncomplete" in str(problem) else "damaged"
+        raise ModelError(f"the file is {kind}; get it again.") from None
+
+
+def _header_length(contents: bytes) -> int:
+    if len(contents) < 9:
+        raise ModelError("the file is empty or cut short; it is not a model.")
+    length = int.from_bytes(contents[:8], "little")
+    if contents[8:9] != b"{" or length < 2:
+        raise ModelError("this is not a model of Arbora.")
+    if length > MAX_HEADER_BYTES:
+        raise ModelError(
+            f"the file's header would have {length / 1e6:,.1f} MB, and a model's has at most "
+            f"{MAX_HEADER_BYTES / 1e6:,.0f} MB."
+        )
+    return length
+
+
+def _parse_header(contents: bytes, length: int) -> dict[str, Any]:
+    if len(contents) < 8 + length:
+        raise ModelError("the file is cut short; get it again.")
+    try:
+        found = parse_json(contents[8 : 8 + length].decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ModelError("the file is damaged; get it again.") from None
+    if not isinstance(found, dict):
+        raise ModelError("this is not a model of Arbora.")
+    return found
+
+
+def _data_size(header: dict[str, Any]) -> int:
+    """Bytes of the arrays, as the header states them."""
+    try:
+        ends = [entry["data_offsets"][1] for name, entry in header.items() if name[:2] != "__"]
+    except (TypeError, KeyError, IndexError):
+        ends = [-1]
+    if not all(isinstance(end, int) and 0 <= end < 1 << 62 for end in ends):
+        raise ModelError("the file is damaged; get it again.")
+    return max(ends, default=0)
+
+
+def parse_json(text: str) -> Any:
+    """What a JSON text says, if it is one and no deeper nested than ours are."""
+    depth = 0
+    for bracket in _BRACKETS.finditer(_TEXT.sub("", text)):
+        depth += 1 if bracket[0] in "[{" else -1
+        if depth > _DEEPEST:
+            raise ModelError(f"the file's JSON is nested more than {_DEEPEST} deep.")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ModelError("the file is damaged; get it again.") from None
+
+
+def checksum_of(text: str, tensors: Tensors) -> NDArray[np.uint8]:
+    """Of a file's text and the arrays' names and bytes: tells whether any of these was altered."""
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(tensors[name]).view(np.uint8).data)
+    return np.frombuffer(digest.digest(), dtype=np.uint8)
+
+
+def layout_of(tensors: Tensors) -> NDArray[np.uint8]:
+    """A checksum of what the bytes mean: the arrays' names, types and shapes."""
+    layout = [(name, tensors[name].dtype.str, tensors[name].shape) for name in sorted(tensors)]
+    digest = hashlib.sha256(json.dumps(layout).encode()).digest()
+    return np.frombuffer(digest, dtype=np.uint8)
