@@ -16,12 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from arbora.parsers.model_file import write_model
 from bench_orders import model_of
 from bench_parser import arbora_parse, find
 from timing import wall_and_processor
 
 import arbora
-from arbora.parsers.model_file import write_model
 
 LEARNERS = {"surrogate likelihood": "loglinear", "l2": "l2"}
 SENTENCES = 2000  # of training, of which passes are timed

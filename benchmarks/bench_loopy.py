@@ -27,9 +27,7 @@ MODELS = {
 }
 
 
-def pruned(
-    rng: np.random.Generator, n_words: int, heads: float, kinds: tuple[str, ...]
-) -> Scores:
+def pruned(rng: np.random.Generator, n_words: int, heads: float, kinds: tuple[str, ...]) -> Scores:
     """About so many random heads for every word, one of them the word before; normal scores."""
     side = n_words + 1
     kept = rng.random((SENTENCES, side, side)) < (heads - 1) / n_words

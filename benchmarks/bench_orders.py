@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from arbora.parsers.decoding import BlockDecoder
+from arbora.parsers.higher_order import PartDecoder
 from bench_parser import Parse, arbora_parse, find
 from timing import interleaved, ratio, wall_and_processor
 
@@ -21,8 +23,6 @@ import arbora
 from arbora.data.whole import read_whole
 from arbora.features import Encoded
 from arbora.inference.packed_second_order import PackedSecondOrder
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.higher_order import PartDecoder
 from arbora.scores import Scores
 
 GOALS = {"sibling": 15_000, "grandsibling": 8_000}

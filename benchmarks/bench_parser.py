@@ -16,9 +16,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from arbora.training.loop import PassRecord
+
 import arbora
 from arbora.parsers import ParseOptions
-from arbora.training.loop import PassRecord
 
 Parse = Callable[[], int]  # parses the test file and says how many words it has
 

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from arbora.parsers.decoding import BlockDecoder
+from arbora.parsers.higher_order import PartDecoder
 from experiments import GENERATION, Experiments
 from numpy.typing import NDArray
 
@@ -26,8 +28,6 @@ from arbora.data.whole import read_whole
 from arbora.evaluation.rules import rule_for
 from arbora.features import Encoded
 from arbora.inference.dual import DualAnswers, Solver, decode_dual
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.higher_order import PartDecoder
 from arbora.scores import Scores
 from arbora.types import IntArray, Root, TreeClass
 

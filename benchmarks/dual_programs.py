@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from arbora.parsers.settings import PARTS_OF_ORDER
 from dual_models import EWT, ORDERS, Scored, Study, timed_decode, with_random_weights
 
 from arbora.errors import SolverError
 from arbora.inference.dual import Solver
 from arbora.inference.integer_program import ProgramAnswer, solve_program
-from arbora.parsers.settings import PARTS_OF_ORDER
 from arbora.scores import Scores
 from arbora.types import IntArray, Root
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from arbora.parsers.output import parse_block
 from numpy.typing import NDArray
 
 import arbora
@@ -24,7 +25,6 @@ from arbora.data import Sentence
 from arbora.data.whole import read_whole
 from arbora.evaluation.rules import rule_for
 from arbora.parsers import ParseOptions
-from arbora.parsers.output import parse_block
 
 # Raised when features or learners change, so that results of older code are not used again.
 GENERATION = 3

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from arbora.training.trainer import ArcProblem
+from arbora.training.treebank import Treebank
 
 from arbora import ProjectiveTrees, Sentence, SpanningTrees
 from arbora._core import learning as kernels
 from arbora.data.whole import read_whole
 from arbora.features import Encoded, FeatureSettings
 from arbora.scoring import ArcScorer, Gradient
-from arbora.training.trainer import ArcProblem
-from arbora.training.treebank import Treebank
 
 TREEBANK = Path(__file__).parents[1] / "examples" / "treebank"
 LABELS = ["root", "nsubj", "obj", "det"]

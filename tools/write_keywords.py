@@ -18,6 +18,9 @@ HEAD = '''"""The options of `Parser` as keywords, for editors and type checkers.
 Written by tools/write_keywords.py from the declarations in this folder; do not edit.
 """
 
+# fmt: off
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from typing import Literal, TypedDict
@@ -36,7 +39,9 @@ class ParserKeywords(TypedDict, total=False):
 def annotation(option: PublicOption) -> str:
     """The type of an option as source code."""
     names = option.tags or option.kind.choices
-    kinds = [f"Literal[{', '.join(repr(name) for name in names)}]".replace("'", '"')] if names else []
+    kinds = (
+        [f"Literal[{', '.join(repr(name) for name in names)}]".replace("'", '"')] if names else []
+    )
     if option.kind.number is not None:
         kinds.insert(0, option.kind.number.__name__)
     if option.kind.boolean:

@@ -29,9 +29,9 @@ from arbora.errors import (
 if TYPE_CHECKING:
     from arbora.data import Sentence, read_conllu, write_conllu
     from arbora.evaluation import (
+        AttachmentScores,
         Calibration,
         Comparison,
-        AttachmentScores,
         calibration,
         compare,
         evaluate,
@@ -61,6 +61,7 @@ __all__ = [
     "AlignmentError",
     "ArboraError",
     "ArgumentError",
+    "AttachmentScores",
     "Automaton",
     "Calibration",
     "Comparison",
@@ -85,7 +86,6 @@ __all__ = [
     "ProjectiveTrees",
     "Samples",
     "ScoreError",
-    "AttachmentScores",
     "SecondOrderBatch",
     "SecondOrderTrees",
     "Sentence",

@@ -11,11 +11,11 @@ import sys
 from typing import get_args
 
 import pytest
+from arbora.cli.settings import OPTIONS
+from arbora.parsers.settings import _CHOICES, Optimizer
 
 import arbora
-from arbora.cli.settings import OPTIONS
 from arbora.parsers import ParserSettings
-from arbora.parsers.settings import _CHOICES, Optimizer
 from tests.cli.conftest import GOLD, TREEBANK, assert_one_sentence
 
 TRAIN, DEV = str(TREEBANK / "train.conllu"), str(TREEBANK / "dev.conllu")

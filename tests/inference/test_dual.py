@@ -98,9 +98,7 @@ def test_threads_change_nothing(solver):
 
 
 def random_sentence(rng, n_words, kinds):
-    packed = Scores.over(
-        rng.normal(size=(n_words + 1) ** 2), np.array([n_words]), kinds, threads=1
-    )
+    packed = Scores.over(rng.normal(size=(n_words + 1) ** 2), np.array([n_words]), kinds, threads=1)
     for table in packed.tables.values():
         table[:] = rng.normal(size=len(table))
     return packed

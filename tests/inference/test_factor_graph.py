@@ -10,7 +10,6 @@ import pytest
 
 from arbora import ArgumentError, FactorGraph, LoopyTrees, NoTreeError, ScoreError, ShapeError
 from arbora.inference.factors import (
-from arbora.scores import Scores
     AtMostOne,
     Chain,
     ExactlyOne,
@@ -20,6 +19,7 @@ from arbora.scores import Scores
     TreeFactor,
     _Compiled,
 )
+from arbora.scores import Scores
 from arbora.testing import enumerate_trees, finite_difference, random_parts
 
 

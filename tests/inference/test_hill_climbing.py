@@ -78,7 +78,9 @@ def test_answers_are_never_worse_than_their_start(trees, root):
         for heads in enumerate_trees(4, trees, root)[::11]:
             start = parts.score(heads)
             if not np.isneginf(start):
-                (answer,) = hill_climb(Scores.from_parts(parts), trees, root, restarts=0, start=[heads])
+                (answer,) = hill_climb(
+                    Scores.from_parts(parts), trees, root, restarts=0, start=[heads]
+                )
                 assert answer.score >= start - 1e-9
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arbora.inference.part_inference import loopy_inference
 
 from arbora import ArgumentError, ShapeError
-from arbora.scores import Layout
 from arbora.inference.packed import Packed
 from arbora.inference.packed_second_order import PackedSecondOrder
-from arbora.inference.part_inference import loopy_inference
 from arbora.losses import (
     Gold,
     annealed_risk,
@@ -19,7 +18,7 @@ from arbora.losses import (
     negative_log_likelihood,
     part_likelihood,
 )
-from arbora.scores import Scores
+from arbora.scores import Layout, Scores
 from arbora.testing import finite_difference
 from tests.losses.test_losses import LENGTHS, Case
 from tests.toys import random_heads

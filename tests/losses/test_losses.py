@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arbora.scores import Layout
 from arbora.inference.packed import Packed
 from arbora.losses import (
     Gold,
@@ -15,6 +14,7 @@ from arbora.losses import (
     perceptron_loss,
 )
 from arbora.losses.margin import chosen_cells, tree_loss
+from arbora.scores import Layout
 from arbora.testing import EnumeratedTrees, finite_difference
 from tests.helpers import random_scores
 from tests.toys import random_heads

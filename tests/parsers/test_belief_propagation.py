@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from arbora.parsers.model_file import from_bytes, to_bytes
+from arbora.parsers.output import parse_block
 
 from arbora import ArgumentError, LoopyTrees, Parser, Sentence, SpanningTrees
 from arbora.data.whole import read_whole
 from arbora.parsers import ParseOptions
-from arbora.parsers.model_file import from_bytes, to_bytes
-from arbora.parsers.output import parse_block
 from tests.parsers.conftest import SMALL, at_temperature, sentences, trained
 from tests.toys import toy_sentences, without_heads
 

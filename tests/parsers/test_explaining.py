@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arbora.parsers.explaining import variant_text
 
 import arbora
 from arbora.data.whole import read_whole
 from arbora.features import Encoded, WordClusters
-from arbora.parsers.explaining import variant_text
 
 TREEBANK = Path(__file__).parents[2] / "examples" / "treebank"
 SMALL = {"bits": 14, "label_bits": 6, "passes": 1, "threads": 1}

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from arbora.parsers.decoding import BlockDecoder
+from arbora.parsers.explaining_parts import part_variant_text
 
 from arbora import ArgumentError
 from arbora.data.whole import read_whole
 from arbora.features import Encoded
 from arbora.inference.tree_checks import in_class
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.explaining_parts import part_variant_text
 from tests.parsers.conftest import trained
 
 EXACT = {"order": "grandsibling", "trees": "projective", "inference": "exact", "labels": "none"}

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arbora.parsers.decoding import BlockDecoder
+from arbora.parsers.model_file import from_bytes, to_bytes
+from arbora.parsers.output import parse_block
 
 from arbora import ArgumentError, Parser, SecondOrderTrees, SpanningTrees
 from arbora.data.whole import read_whole
 from arbora.features import Encoded
 from arbora.inference.automata import tree_parts
 from arbora.parsers import ParseOptions
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.model_file import from_bytes, to_bytes
-from arbora.parsers.output import parse_block
 from arbora.testing import best_tree_slowly
 from tests.parsers.conftest import SMALL, sentences, trained
 from tests.toys import toy_sentences, without_heads

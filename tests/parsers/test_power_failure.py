@@ -14,12 +14,12 @@ import os
 import stat
 
 import pytest
+from arbora.parsers.checkpoint import Checkpoint
 
 import arbora
 from arbora import ModelError, Parser
 from arbora.data import output
 from arbora.parsers import fitting
-from arbora.parsers.checkpoint import Checkpoint
 from tests.parsers.conftest import SMALL, sentences
 
 PIECES = 3  # that each write is cut into

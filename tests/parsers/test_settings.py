@@ -6,10 +6,10 @@ import math
 from typing import get_args
 
 import pytest
+from arbora.parsers.settings import Learner
 
 from arbora import ArgumentError, ModelError, Parser, Sentence
 from arbora.parsers import ParseOptions, ParserSettings
-from arbora.parsers.settings import Learner
 
 BAD = [
     ("learner", "svm"), ("optimizer", "adam"), ("trees", "planar"),

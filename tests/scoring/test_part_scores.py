@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arbora.parsers.settings import PAIRS_OF_ORDER, PARTS_OF_ORDER
 
 from arbora._core import learning
-from arbora.parsers.settings import PAIRS_OF_ORDER, PARTS_OF_ORDER
 from arbora.scoring import ArcScorer, Gradient, PartScorer
 from tests.toys import encode, everything, toy_sentences
 

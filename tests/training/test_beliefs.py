@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from arbora.inference.part_inference import exact_inference, loopy_inference
-from arbora.losses import l2_distance
 from arbora.parsers.settings import PAIRS_OF_ORDER, PARTS_OF_ORDER
-from arbora.scoring import PartScorer
-from arbora.testing import finite_difference
 from arbora.training.annealing import Annealing
 from arbora.training.online import OnlineTrainer, belief_objective
 from arbora.training.parts import (
@@ -22,6 +18,10 @@ from arbora.training.parts import (
 from arbora.training.rate_search import best_rate
 from arbora.training.rules import AdaGrad, Additive
 from arbora.training.trainer import PassReport
+
+from arbora.losses import l2_distance
+from arbora.scoring import PartScorer
+from arbora.testing import finite_difference
 from tests.toys import dense, toy_problem, toy_sentences, toy_treebank
 
 BITS = 8

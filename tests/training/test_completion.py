@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from arbora.testing import EnumeratedTrees
 from arbora.training.completion import completed, has_gaps
 from arbora.training.preparation import projectivise
+
+from arbora.testing import EnumeratedTrees
 from tests.toys import toy_problem, toy_sentences
 
 

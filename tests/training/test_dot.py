@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import arbora.training
 import numpy as np
 import pytest
-
-import arbora.training
 from arbora.training.dot import dot
 
 

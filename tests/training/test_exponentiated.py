@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arbora.training.batch_optimizers import BatchTrainer
+from arbora.training.exponentiated import ExponentiatedGradient
 from scipy.optimize import minimize
 
 from arbora.testing import EnumeratedTrees
-from arbora.training.batch_optimizers import BatchTrainer
-from arbora.training.exponentiated import ExponentiatedGradient
 from tests.toys import feature_matrix, toy_problem, toy_sentences
 
 L2 = 30.0  # strong enough for fast convergence

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arbora.training.mira import Mira, hildreth
 from scipy.optimize import minimize
 
 from arbora.testing import EnumeratedTrees
-from arbora.training.mira import Mira, hildreth
 from tests.toys import dense_gradient, toy_problem, toy_sentences
 
 LARGE = 1e6

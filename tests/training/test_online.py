@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from arbora.training.batch_optimizers import BatchTrainer
 from arbora.training.online import OnlineTrainer, likelihood_objective
 from arbora.training.rules import AdaGrad, StochasticGradient
+
 from tests.toys import toy_problem, toy_sentences
 
 L2 = 2.0

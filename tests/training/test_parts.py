@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from arbora.inference.automata import tree_parts
-from arbora.inference.dual import decode_dual
 from arbora.inference.part_inference import exact_inference
 from arbora.parsers.settings import PARTS_OF_ORDER
-from arbora.scoring import PartScorer
 from arbora.training.parts import (
     KeptArcs,
     PartMira,
@@ -24,6 +20,10 @@ from arbora.training.parts import (
     walk_rival,
 )
 from arbora.training.rules import Additive
+
+from arbora.inference.automata import tree_parts
+from arbora.inference.dual import decode_dual
+from arbora.scoring import PartScorer
 from tests.toys import toy_sentences, toy_treebank
 
 ORDER = PARTS_OF_ORDER["grandsibling"]

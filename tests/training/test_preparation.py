@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from arbora import Sentence
-from arbora.testing import enumerate_trees
 from arbora.training.preparation import (
     choose_root,
     multi_root_share,
@@ -16,6 +11,11 @@ from arbora.training.preparation import (
     projectivise_heads,
     single_rooted,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arbora import Sentence
+from arbora.testing import enumerate_trees
 from tests.toys import random_heads, toy_treebank
 
 

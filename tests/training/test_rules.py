@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arbora.training.rules import AdaGrad, Additive, StochasticGradient
 
 from arbora.scoring import ArcScorer, Gradient
-from arbora.training.rules import AdaGrad, Additive, StochasticGradient
 from tests.toys import dense, encode, toy_sentences
 
 STEPS = 60

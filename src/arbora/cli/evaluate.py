@@ -14,7 +14,7 @@ from arbora.cli.shared import AsJson, FormatOption
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from arbora.evaluation import Match, AttachmentScores
+    from arbora.evaluation import AttachmentScores, Match
 
 EXAMPLES = """[bold]Examples[/bold]
 

@@ -59,7 +59,7 @@ def _parameter(option: PublicOption) -> inspect.Parameter:
     dashed = option.name.replace("_", "-")
     kind, names = option.kind, option.tags or option.kind.choices
     flags = [f"--{dashed}/--no-{dashed}"] if kind.boolean else [f"--{dashed}"]
-    expected: Any = bool if kind.boolean else kind.number or Literal[names]  # type: ignore[valid-type]
+    expected: Any = bool if kind.boolean else kind.number or Literal[names]
     metavar = None if kind.boolean else _METAVARS[kind.number]
     if kind.number is not None and kind.choices:
         expected, metavar = str, f"X|{'|'.join(kind.choices)}"
@@ -101,7 +101,5 @@ def help_all(ctx: typer.Context, wanted: bool) -> None:
 
 HelpAll = Annotated[
     bool,
-    typer.Option(
-        "--help-all", callback=help_all, is_eager=True, help="Show all options and exit."
-    ),
+    typer.Option("--help-all", callback=help_all, is_eager=True, help="Show all options and exit."),
 ]

@@ -110,7 +110,12 @@ def parse(
         before = 0
         for path in paths:
             blocks = parser.parse_blocks(
-                path, options, decoder=decoder, format=format, skip_bad=skip_bad, on_error=report_skipped
+                path,
+                options,
+                decoder=decoder,
+                format=format,
+                skip_bad=skip_bad,
+                on_error=report_skipped,
             )
             for parsed, read in blocks:
                 write(join(parsed.to_bytes(probabilities, certificates)))

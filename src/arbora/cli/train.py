@@ -15,9 +15,9 @@ from arbora.cli.files import (
     report_skipped,
     size_text,
 )
+from arbora.cli.options import HelpAll, take_options
 from arbora.cli.output import describe_pruning, figure, report_console, write_json
 from arbora.cli.progress import step_progress
-from arbora.cli.options import HelpAll, take_options
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
 from arbora.cli.watching import Watcher
 from arbora.errors import ArgumentError
@@ -152,7 +152,7 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
     console.print()
     data, share = card["trained_on"], card["multi_root_sentences"]
     console.print(f"{data['words']:,} words in {data['sentences']:,} sentences", style="bold")
-    columns = [name for name in ("lemma", "upos", "xpos", "feats") if getattr(model.encoder.settings, name)]
+    columns = model.encoder.settings.columns
     why = f"{100 * share:.1f} % of the sentences have several roots"
     chosen = "chosen" if parser.options.root == "auto" else "as asked"
     lines = [

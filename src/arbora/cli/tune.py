@@ -13,9 +13,9 @@ from arbora.cli.files import (
     report_skipped,
     size_text,
 )
+from arbora.cli.options import HelpAll, read_value, take_options
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.progress import Bar, step_progress
-from arbora.cli.options import HelpAll, read_value, take_options
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
 from arbora.cli.watching import Watcher
 from arbora.errors import ArgumentError
@@ -28,7 +28,7 @@ EXAMPLES = """[bold]Examples[/bold]
 
 arbora tune train.conllu --dev dev.conllu --model best.arbora
 
-arbora tune train.conllu --dev dev.conllu --grid regularization=0.1,1,10 --grid features=rich,mcdonald2005"""
+arbora tune train.conllu --dev dev.conllu --grid regularization=0.1,1,10 --grid rate=0.05,0.1"""
 
 
 @take_options

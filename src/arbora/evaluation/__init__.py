@@ -9,6 +9,7 @@ from arbora.evaluation.significance import Comparison, Difference, compare
 __all__ = [
     "RULES",
     "Attachment",
+    "AttachmentScores",
     "Calibration",
     "CalibrationBin",
     "Comparison",
@@ -16,7 +17,6 @@ __all__ = [
     "Match",
     "NonProjective",
     "Rule",
-    "AttachmentScores",
     "calibration",
     "compare",
     "evaluate",

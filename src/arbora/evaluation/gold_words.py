@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from arbora.data import Sentence
 from arbora.evaluation.counts import percent
 from arbora.evaluation.rules import rule_for
-from arbora.data import Sentence
 from arbora.types import IntArray
 
 __all__ = ["GoldWords"]

@@ -52,6 +52,11 @@ class FeatureSettings:
             used["xpos"] = False
         return cls(templates, **used)
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns besides the form that are used."""
+        return [name for name in _COLUMNS if getattr(self, name)]
+
     @cached_property
     def kernel(self) -> kernels.FeatureSet:
         number = get_args(TemplateSet).index(self.templates)

@@ -25,7 +25,5 @@ class Annealing:
         share = min(1.0, self.done / max(1, self.steps - 1))
         return (1.0 - share) * self.first + share * self.last
 
-    def __call__(
-        self, marginals: Scores, gold: Gold, engine: FirstOrderEngine
-    ) -> BeliefLossValue:
+    def __call__(self, marginals: Scores, gold: Gold, engine: FirstOrderEngine) -> BeliefLossValue:
         return annealed_risk(marginals, gold, engine, self.temperature)

@@ -16,7 +16,7 @@ Gradients = Mapping[str, NDArray[Any]]
 
 
 class DenseGradient:
-    """w -= rate * (gradient + share of l2 * w), rate / (1 + rate * l2/total * t) as in Bottou (2010).
+    """Gradient descent with a decreasing learning rate and L2 regularisation (Bottou 2010).
 
     The parameters are changed in place. `average` is the mean over all steps.
     """

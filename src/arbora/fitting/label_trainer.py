@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.fitting.rules import UpdateRule
+from arbora.fitting.rules import LinearRule
 from arbora.fitting.trainer import PassReport, State
 from arbora.fitting.treebank import Tick, Treebank, batches
 from arbora.scoring import LabelScorer, Parameters, softmax
@@ -19,7 +19,7 @@ class LabelTrainer:
     """Learns the labels of a treebank's arcs."""
 
     def __init__(
-        self, scorer: LabelScorer, treebank: Treebank, rule: UpdateRule, batch_size: int
+        self, scorer: LabelScorer, treebank: Treebank, rule: LinearRule, batch_size: int
     ) -> None:
         self.scorer, self.treebank, self.rule, self.batch_size = scorer, treebank, rule, batch_size
         scorer.weights = rule.weights

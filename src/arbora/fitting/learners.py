@@ -75,9 +75,7 @@ def _online_trainer(
     )  # fmt: skip
 
 
-def _rule(
-    optimizer: OnlineOptions, scorer: Scorer, total: int, start: Model | None
-) -> UpdateRule:
+def _rule(optimizer: OnlineOptions, scorer: Scorer, total: int, start: Model | None) -> UpdateRule:
     """What a gradient does to the parameters."""
     if isinstance(optimizer, AdaGradOptions):
         rate, strength = _rate(optimizer.rate), _decay(optimizer.regularization, start)

@@ -136,7 +136,7 @@ AfterPass = Callable[[History, Parameters], None]
 def run_loop(
     trainers: dict[str, Trainer],
     sentences: int,
-    evaluate: Evaluate,
+    evaluate: Evaluate | None,
     settings: LoopSettings,
     *,
     history: History | None = None,
@@ -149,7 +149,8 @@ def run_loop(
 
     A history and its best parameters, from a checkpoint or of an earlier phase, are continued: the
     order of the sentences in a pass depends on the seed and the pass alone. Limits hold for the
-    present phase. `tick` is told of sentences in place of the observer, who hears of passes, too.
+    present phase. Without `evaluate` nobody looks at the parameters between passes. `tick` is told
+    of sentences in place of the observer, who hears of passes, too.
     """
     history = History() if history is None else history
     best = {} if best is None else best
@@ -161,13 +162,9 @@ def run_loop(
         reports = []
         for i, trainer in enumerate(trainers.values()):
             reports.append(trainer.run_pass(order, tick if i == 0 else (lambda _: None)))
-        # Rounded as they would be in the file, so that the score reported is the file's.
-        parameters = {
-            f"{component}.{name}": np.asarray(values, dtype=np.float32)
-            for component, trainer in trainers.items()
-            for name, values in trainer.parameters().items()
-        }
-        scores = evaluate(parameters)
+        is_last = number - history.phases[-1].before >= settings.passes
+        parameters = _rounded(trainers) if evaluate is not None or is_last else {}
+        scores = None if evaluate is None else evaluate(parameters)
         report = reports[0]
         record = PassRecord(
             number,
@@ -186,6 +183,15 @@ def run_loop(
         if observer is not None:
             observer.end_pass(record, is_best)
     return best, history
+
+
+def _rounded(trainers: dict[str, Trainer]) -> Parameters:
+    """As they would be in the file, so that the score reported is the file's."""
+    return {
+        f"{component}.{name}": np.asarray(values, dtype=np.float32)
+        for component, trainer in trainers.items()
+        for name, values in trainer.parameters().items()
+    }
 
 
 def _is_over(history: History, settings: LoopSettings) -> bool:

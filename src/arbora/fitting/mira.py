@@ -60,9 +60,7 @@ class Mira:
         if self.options.variant == "mbr":
             marginals = self.engine.infer(scores).arcs
             found = self.rival(possible_marginals(scores, marginals))
-            of_rival = scores.layout.per_sentence(
-                augmented.arcs[np.flatnonzero(found.parts.arcs)]
-            )
+            of_rival = scores.layout.per_sentence(augmented.arcs[np.flatnonzero(found.parts.arcs)])
             found = found._replace(scores=of_rival)
         else:
             found = self.rival(augmented)
@@ -87,9 +85,7 @@ class Mira:
             rivals.append(rows)
         return rivals
 
-    def _against(
-        self, batch: Batch, scores: Scores, gold: Gold, rivals: list[FloatArray]
-    ) -> Loss:
+    def _against(self, batch: Batch, scores: Scores, gold: Gold, rivals: list[FloatArray]) -> Loss:
         """Wins the margin against all rivals of each sentence at once."""
         d_scores = np.zeros(gold.layout.size * gold.n_labels)
         losses = np.zeros(len(rivals))

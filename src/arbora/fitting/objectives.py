@@ -7,10 +7,11 @@ from typing import Any
 
 from arbora.fitting.annealing import Annealing
 from arbora.fitting.mira import Mira
-from arbora.fitting.rivals import RIVALS
+from arbora.fitting.rivals import RIVALS, RivalSettings
 from arbora.fitting.trainer import Problem
 from arbora.inference.engines import SummingEngine, higher_order_engine
 from arbora.losses import (
+    BeliefLoss,
     Gold,
     Loss,
     Rival,
@@ -66,34 +67,37 @@ def _training_engine(options: ParserOptions, problem: Problem) -> SummingEngine:
     return found  # type: ignore[no-any-return]
 
 
-def _likelihood(
-    options: ParserOptions, problem: Problem, annealing: Annealing | None
-) -> Objective:  # noqa: ARG001
-    training = getattr(options.order, "training_inference", None)
-    if isinstance(training, AutomataOptions):
-        threads = problem.threads
-        return lambda batch, scores, gold: composite_likelihood(scores, gold, threads).without_tiny(
-            _SMALLEST
-        )
+def _likelihood(options: ParserOptions, problem: Problem, _: Annealing | None) -> Objective:
+    if isinstance(getattr(options.order, "training_inference", None), AutomataOptions):
+
+        def composite(_: Batch, scores: Scores, gold: Gold) -> Loss:
+            return composite_likelihood(scores, gold, problem.threads).without_tiny(_SMALLEST)
+
+        return composite
     engine = _training_engine(options, problem)
-    return lambda batch, scores, gold: negative_log_likelihood(scores, gold, engine).without_tiny(
-        _SMALLEST
-    )
+
+    def likelihood(_: Batch, scores: Scores, gold: Gold) -> Loss:
+        return negative_log_likelihood(scores, gold, engine).without_tiny(_SMALLEST)
+
+    return likelihood
 
 
-def _l2(options: ParserOptions, problem: Problem, annealing: Annealing | None) -> Objective:  # noqa: ARG001
+def _of_marginals(options: ParserOptions, problem: Problem, loss: BeliefLoss) -> Objective:
     engine = _training_engine(options, problem)
-    return lambda batch, scores, gold: marginal_loss(
-        scores, gold, engine, l2_distance
-    ).without_tiny(_SMALLEST)
+
+    def objective(_: Batch, scores: Scores, gold: Gold) -> Loss:
+        return marginal_loss(scores, gold, engine, loss).without_tiny(_SMALLEST)
+
+    return objective
+
+
+def _l2(options: ParserOptions, problem: Problem, _: Annealing | None) -> Objective:
+    return _of_marginals(options, problem, l2_distance)
 
 
 def _risk(options: ParserOptions, problem: Problem, annealing: Annealing | None) -> Objective:
     assert annealing is not None
-    engine = _training_engine(options, problem)
-    return lambda batch, scores, gold: marginal_loss(
-        scores, gold, engine, annealing
-    ).without_tiny(_SMALLEST)
+    return _of_marginals(options, problem, annealing)
 
 
 def _rival(options: ParserOptions, problem: Problem) -> Rival:
@@ -104,22 +108,22 @@ def _rival(options: ParserOptions, problem: Problem) -> Rival:
     assert training is not None
     # MIRA does better where heads compete for words.
     competing = isinstance(options.learner, MiraOptions)
-    return RIVALS[type(training)](training, options.trees, engine.root, engine.threads, competing)
+    return RIVALS[type(training)](
+        RivalSettings(training, options.trees, engine.root, engine.threads, competing)
+    )
 
 
-def _perceptron(
-    options: ParserOptions, problem: Problem, annealing: Annealing | None
-) -> Objective:  # noqa: ARG001
+def _perceptron(options: ParserOptions, problem: Problem, _: Annealing | None) -> Objective:
     rival, engine = _rival(options, problem), problem.engine
 
-    def objective(batch: Batch, scores: Scores, gold: Gold) -> Loss:  # noqa: ARG001
+    def objective(_: Batch, scores: Scores, gold: Gold) -> Loss:
         whole = completed_gold(scores, gold, engine)
         return perceptron_loss(scores, whole, rival, engine.threads)
 
     return objective
 
 
-def _mira(options: ParserOptions, problem: Problem, annealing: Annealing | None) -> Objective:  # noqa: ARG001
+def _mira(options: ParserOptions, problem: Problem, _: Annealing | None) -> Objective:
     learner = options.learner
     assert isinstance(learner, MiraOptions)
     return Mira(learner, problem.scorer, problem.engine, _rival(options, problem))  # type: ignore[arg-type]

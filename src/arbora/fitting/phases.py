@@ -42,4 +42,4 @@ def with_rate(options: ParserOptions, rate: Rate) -> ParserOptions:
     if rate is None or not hasattr(optimizer, "rate"):
         return options
     changed = replace(optimizer, rate=rate)  # type: ignore[type-var]  # it has a rate
-    return options.with_values(learner=replace(learner, optimizer=changed))  # type: ignore[call-arg]
+    return options.with_values(learner=replace(learner, optimizer=changed))  # type: ignore[arg-type]

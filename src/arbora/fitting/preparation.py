@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from arbora.inference import ProjectiveTrees
 from arbora.fitting.treebank import Treebank
+from arbora.inference import ProjectiveTrees
 from arbora.types import IntArray, Root
 
 __all__ = [

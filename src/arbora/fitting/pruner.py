@@ -91,7 +91,7 @@ def _learnt(
             checkpoint.write({}, History(), {}, state)
 
     run_loop(
-        {"scorer": trainer}, sentences, lambda _: None,
+        {"scorer": trainer}, sentences, None,
         LoopSettings(_PASSES, _PASSES, options.seed), history=History(earlier, done),
         tick=None if observer is None else observer.tick, after_pass=save,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,13 +21,10 @@ from arbora.options import (
 from arbora.scores import Scores
 from arbora.types import FloatArray, Root, TreeClass
 
-__all__ = ["RIVALS", "MakeRival", "choice_rival", "dual_rival", "exact_rival", "walk_rival"]
+__all__ = ["RIVALS", "RivalSettings", "choice_rival", "dual_rival", "exact_rival", "walk_rival"]
 
 # Iterations of dual decomposition for a rival: enough to settle nearly every sentence.
 _ITERATIONS = 1500
-
-# From options, class of trees, root, threads, and whether heads compete for words, to a rival.
-MakeRival = Callable[[Component, TreeClass, Root, int, bool], Rival]
 
 
 def walk_rival(threads: int = 1) -> Rival:
@@ -81,28 +79,35 @@ def exact_rival(engine: SecondOrder) -> Rival:
     return rival
 
 
-def _by_automata(
-    options: Component, trees: TreeClass, root: Root, threads: int, competing: bool
-) -> Rival:  # noqa: ARG001
-    return choice_rival(threads) if competing else walk_rival(threads)
+class RivalSettings(NamedTuple):
+    """What a rival is looked for with; `competing`: heads compete for words."""
+
+    options: Component
+    trees: TreeClass
+    root: Root
+    threads: int
+    competing: bool
 
 
-def _by_dual_decomposition(
-    options: Component, trees: TreeClass, root: Root, threads: int, competing: bool
-) -> Rival:  # noqa: ARG001
+def _by_automata(settings: RivalSettings) -> Rival:
+    return choice_rival(settings.threads) if settings.competing else walk_rival(settings.threads)
+
+
+def _by_dual_decomposition(settings: RivalSettings) -> Rival:
+    options = settings.options
     assert isinstance(options, DualDecompositionOptions)
     return dual_rival(
-        DualDecomposition(options.max_iterations, options.solver, trees, root, threads)
+        DualDecomposition(
+            options.max_iterations, options.solver, settings.trees, settings.root, settings.threads
+        )
     )
 
 
-def _by_exact_search(
-    options: Component, trees: TreeClass, root: Root, threads: int, competing: bool
-) -> Rival:  # noqa: ARG001
-    return exact_rival(SecondOrder(root, threads))
+def _by_exact_search(settings: RivalSettings) -> Rival:
+    return exact_rival(SecondOrder(settings.root, settings.threads))
 
 
-RIVALS: dict[type[Component], MakeRival] = {
+RIVALS: dict[type[Component], Callable[[RivalSettings], Rival]] = {
     AutomataOptions: _by_automata,
     DualDecompositionOptions: _by_dual_decomposition,
     ExactOptions: _by_exact_search,

@@ -180,7 +180,7 @@ class FirstOrderEngine:
 
 @dataclass(frozen=True)
 class MatrixTree(FirstOrderEngine):
-    """All trees: the matrix-tree theorem for sums (Koo et al. 2007), spanning trees for the best."""
+    """All trees: sums by the matrix-tree theorem (Koo et al. 2007), maximum spanning trees."""
 
     trees: ClassVar[TreeClass] = "nonprojective"
 

@@ -25,7 +25,7 @@ from arbora.errors import ArgumentError
 from arbora.inference.arguments import check_choice
 from arbora.inference.linear_program import Columns, LinearProgram, Status
 from arbora.inference.packed import Packed, pack, read_only
-from arbora.scores import KINDS, PartKind, Parts, Scores, kind_number
+from arbora.scores import PartKind, Parts, Scores, kind_number
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
 __all__ = ["GrandparentVariables", "ProgramAnswer", "TreeFlow", "solve_program"]

@@ -59,10 +59,8 @@ class Marginals:
             self._arcs = self._kernel.arc_marginals(gradient=self._gradient)
         return self._arcs
 
-    def vjp(
-        self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None
-    ) -> Scores:
-        """The gradient of sum(d_arcs * arcs) + sum(d_tables * tables) with respect to all scores."""
+    def vjp(self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None) -> Scores:
+        """The gradient of sum(d_arcs * arcs) + sum(d_tables * tables) by all scores."""
         return self._kernel.vjp(d_arcs, d_tables)
 
     def _all(self) -> SecondOrderSums:

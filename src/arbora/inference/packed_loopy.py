@@ -20,7 +20,7 @@ from arbora.inference.packed_second_order import (
     check_numbers,
     frozen,
 )
-from arbora.scores import KINDS, PartKind, Scores, kind_number
+from arbora.scores import PartKind, Scores, kind_number
 from arbora.types import FloatArray, Root, TreeClass
 
 __all__ = ["GrandparentFactors", "PackedLoopy", "Schedule", "checked_damping"]
@@ -94,9 +94,7 @@ class PackedLoopy:
         assert self._residuals is not None
         return self._residuals
 
-    def vjp(
-        self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None
-    ) -> Scores:
+    def vjp(self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None) -> Scores:
         """The gradient of sum(d_arcs * beliefs of arcs) + sum(d_tables * beliefs of parts).
 
         Exact: backpropagation through all iterations. Kinds that are left out have no gradient.

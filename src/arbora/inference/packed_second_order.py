@@ -71,9 +71,7 @@ class PackedSecondOrder:
         self._call(kernels.second_order_entropy, answer)
         return read_only(answer)
 
-    def vjp(
-        self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None
-    ) -> Scores:
+    def vjp(self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None) -> Scores:
         """The gradient through the marginals; kinds that are left out have no gradient.
 
         Also the covariance of an additive function of arcs and parts with every arc and part.
@@ -85,9 +83,7 @@ class PackedSecondOrder:
             given[kind] = table
         for what, values in (("arcs", d_arcs), *given.items()):
             check_direction(what, values, self.parts)
-        direction = self.parts.with_values(
-            np.where(self.parts.arcs > -np.inf, d_arcs, 0.0), given
-        )
+        direction = self.parts.with_values(np.where(self.parts.arcs > -np.inf, d_arcs, 0.0), given)
         answer = self._room()
         self._call(kernels.second_order_vjp, self._listed(direction), self._listed(answer))
         return frozen(answer)

@@ -14,7 +14,7 @@ from arbora.inference.batch import located
 from arbora.inference.packed import available_threads, pack
 from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
 from arbora.inference.part_lists import PartLists
-from arbora.scores import Scores, PartKind, Parts
+from arbora.scores import PartKind, Parts, Scores
 from arbora.types import FloatArray, Root, Tree
 
 if TYPE_CHECKING:

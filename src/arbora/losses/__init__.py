@@ -8,7 +8,6 @@ from arbora.losses.beliefs import BeliefLoss, BeliefLossValue, annealed_risk, l2
 from arbora.losses.gold import Gold
 from arbora.losses.likelihood import composite_likelihood, negative_log_likelihood
 from arbora.losses.loss import Loss
-from arbora.losses.marginals import marginal_loss
 from arbora.losses.margin import (
     Rival,
     Rivals,
@@ -18,6 +17,7 @@ from arbora.losses.margin import (
     minus_gold,
     perceptron_loss,
 )
+from arbora.losses.marginals import marginal_loss
 
 __all__ = [
     "BeliefLoss",

@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Rivals(NamedTuple):
-    """What gold trees are compared with: the arcs and parts of each sentence's rival, and its score.
+    """What gold trees are compared with: arcs and parts of each sentence's rival, and its score.
 
     Where words also chose their own heads (`own_heads` is 1), the arcs of these choices count, too:
     then a tree has every arc twice.

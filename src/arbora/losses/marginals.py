@@ -29,4 +29,3 @@ def marginal_loss(scores: Scores, gold: Gold, engine: SummingEngine, loss: Belie
     gradient = inferred.vjp(d_marginals)
     writable = {kind: np.array(table) for kind, table in gradient.tables.items()}
     return Loss(values, gradient.with_values(np.array(gradient.arcs), writable))
-

@@ -101,7 +101,7 @@ class Decoder:
         if self.decode == "max-z" and not self.model.n_clusters:
             raise ArgumentError(f"{spelled('decode', 'max-z')} requires a model with clusters.")
         order = self.model.options.order
-        engine = getattr(order, "inference", None) or order
+        engine: Any = getattr(order, "inference", None) or order
         if self.decode not in engine.decoders:
             raise ArgumentError(
                 f"{spelled('decode', self.decode)} is not available with this model's inference "
@@ -172,15 +172,16 @@ class Decoder:
             marginals = self.engine.infer(scored.scores)
         found = self._choose(scored.scores, marginals)
         labels, given_arc = self.model.labeller.label(encoded, sentences, found.heads, found.labels)
-        known = {"certified": found.certified, "gaps": found.gaps}
         if not probabilities:
             nothing = np.empty(0)
-            return ParsedTrees(found.heads, labels, nothing, nothing, nothing, **known)
+            return ParsedTrees(
+                found.heads, labels, nothing, nothing, nothing, found.certified, found.gaps
+            )
         figures = self._probabilities(
             scored, TreeLists(found.heads, labels, np.ones(len(sentences), np.int64)), given_arc,
             marginals,
         )  # fmt: skip
-        return ParsedTrees(found.heads, labels, *figures, **known)
+        return ParsedTrees(found.heads, labels, *figures, found.certified, found.gaps)
 
     def _choose(self, scores: Scores, marginals: Marginals | None) -> DecodedTrees:
         """The best trees by score, or by whatever takes the scores' place."""
@@ -189,7 +190,8 @@ class Decoder:
         if self.decode in _GREEDY:
             return _greedy(scores)
         if marginals is None:
-            return self.engine.decode(scores)
+            best: DecodedTrees = self.engine.decode(scores)
+            return best
         found = self.chooser.decode(scores)
         if marginals.exact:
             return found

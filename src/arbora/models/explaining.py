@@ -102,7 +102,9 @@ def explain_arc(
     totals, sums = [0.0, 0.0], dict[_Name, float]()
     for i, (tree, other) in enumerate(((ours, theirs), (theirs, ours))):
         outcome = int(best[tree[word - 1], word])
-        for name, value in _features(model, model.scorer, block, scores, tree, other, word, outcome):
+        for name, value in _features(
+            model, model.scorer, block, scores, tree, other, word, outcome
+        ):
             totals[i] += value
             sums[name] = sums.get(name, 0.0) + (value if i == 0 else -value)
     return Explanation(
@@ -202,7 +204,7 @@ def _with_head(heads: IntArray, word: int, head: int) -> IntArray:
 def _runner_up(
     model: Model, scores: Scores, arcs: FloatArray, heads: IntArray, word: int, head: int
 ) -> int:
-    """The other head that scores best; with parts, among those that leave a tree if there are any."""
+    """The other head that scores best; with parts, if possible one that leaves a tree."""
     column = arcs[:, word].copy()
     column[[head, word]] = -np.inf
     others = np.flatnonzero(np.isfinite(column))

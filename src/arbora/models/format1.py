@@ -63,7 +63,7 @@ def _options(settings: dict[str, Any]) -> ParserOptions:
     flat = {name: value for name, value in flat.items() if value is not None}
     if not flat.get("clusters"):
         flat.pop("cluster_of", None)  # which had a default even where it had no effect
-    choices = {name: flat[name] for name in ("learner", "order") if name in flat}
+    choices: dict[str, Any] = {name: flat[name] for name in ("learner", "order") if name in flat}
     if flat.get("learner") == "maxmargin":
         flat["optimizer"] = "eg"
     return ParserOptions.from_keywords(choices, flat)

@@ -145,7 +145,6 @@ def make_labeller(
     return JointLabels() if options.labels == "joint" else Unlabelled()
 
 
-
 def _of_component(name: str, parameters: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     prefix = f"{name}."
     return {

@@ -204,7 +204,9 @@ def _linear(
     if any(described[name] != value for name, value in own.items()):
         raise ModelError(f"the model's {prefix} does not fit its options.")
     filtered = scorer.with_filter(tensors[f"{prefix}.arc_filter"])
-    return filtered.with_parameters({"weights": stored_weights(tensors, f"{prefix}.weights", scorer.size)})
+    return filtered.with_parameters(
+        {"weights": stored_weights(tensors, f"{prefix}.weights", scorer.size)}
+    )
 
 
 def _labeller(

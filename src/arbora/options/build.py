@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
@@ -135,15 +134,3 @@ def _without_effect(root: type[Component], name: str) -> ArgumentError:
 
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
-
-
-def replaced(component: Some, values: Mapping[str, Any]) -> Some:
-    """The component with other values, by public names, in it and in the components of its slots."""
-    changed: dict[str, Any] = {}
-    for one in options_of(type(component)):
-        value = getattr(component, one.field)
-        if isinstance(value, Component):
-            changed[one.field] = replaced(value, values)
-        elif one.name in values:
-            changed[one.field] = values[one.name]
-    return replace(component, **changed)

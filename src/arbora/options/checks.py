@@ -35,13 +35,12 @@ def _check_trees(options: ParserOptions) -> None:
     learner = options.learner
     if options.trees == "projective" and options.decode_trees == "nonprojective":
         raise ArgumentError(
-            f"a model of projective trees cannot decode others: leave {spelled('decode_trees')} out."
+            "a model of projective trees cannot decode others: leave "
+            f"{spelled('decode_trees')} out."
         )
-    if isinstance(learner, BeliefLearnerOptions):
-        if learner.projectivise is not None and options.trees != "projective":
-            raise ArgumentError(
-                f"{spelled('projectivise')} requires {spelled('trees', 'projective')}."
-            )
+    crossing = options.trees != "projective" and isinstance(learner, BeliefLearnerOptions)
+    if crossing and getattr(learner, "projectivise", None) is not None:
+        raise ArgumentError(f"{spelled('projectivise')} requires {spelled('trees', 'projective')}.")
     if isinstance(learner, MiraOptions) and learner.k != 5 and learner.variant != "k-best":
         raise ArgumentError(f"{spelled('k')} requires {spelled('mira', 'k-best')}.")
 
@@ -66,7 +65,8 @@ def _check_first_order(options: ParserOptions, order: FirstOrderOptions) -> None
         )
     if options.labels == "joint":
         raise ArgumentError(
-            f"hidden clusters and joint labels exclude each other: use {spelled('labels', 'staged')}."
+            "hidden clusters and joint labels exclude each other: use "
+            f"{spelled('labels', 'staged')}."
         )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import types
 from dataclasses import Field, dataclass, field, fields
-from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from arbora.errors import ArgumentError
@@ -121,13 +120,16 @@ class FieldOption(NamedTuple):
         raise ArgumentError(f"{spelled(self.name)} must be {expected}, not {value!r}.")
 
 
-@cache
-def options_of(component: type) -> tuple[FieldOption, ...]:
+_KNOWN: dict[type, tuple[FieldOption, ...]] = {}
+
+
+def options_of(component: type[Component]) -> tuple[FieldOption, ...]:
     """The options that a component declares, in order."""
-    hints = get_type_hints(component)
-    return tuple(
-        _field_option(one, hints[one.name]) for one in fields(component) if "spec" in one.metadata
-    )
+    if component not in _KNOWN:
+        hints = get_type_hints(component)
+        declared = [one for one in fields(component) if "spec" in one.metadata]
+        _KNOWN[component] = tuple(_field_option(one, hints[one.name]) for one in declared)
+    return _KNOWN[component]
 
 
 def _field_option(declared: Field[Any], hint: Any) -> FieldOption:

@@ -3,6 +3,9 @@
 Written by tools/write_keywords.py from the declarations in this folder; do not edit.
 """
 
+# fmt: off
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from typing import Literal, TypedDict

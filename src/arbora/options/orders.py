@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from arbora.errors import ArgumentError
+from arbora.names import PartKind
 from arbora.options.declare import Component, option, slot
 from arbora.options.inference import (
     AutomataOptions,
@@ -40,7 +41,7 @@ class FirstOrderOptions(Component):
     )  # fmt: skip
 
     @property
-    def parts(self) -> tuple[str, ...]:
+    def parts(self) -> tuple[PartKind, ...]:
         """The kinds of parts that are scored besides arcs."""
         return ()
 
@@ -62,8 +63,8 @@ class HigherOrderOptions(Component):
     et al. 2015, section 7.1); everywhere else they are consecutive ones.
     """
 
-    automata: ClassVar[tuple[str, ...]]
-    pairs: ClassVar[tuple[str, ...]]
+    automata: ClassVar[tuple[PartKind, ...]]
+    pairs: ClassVar[tuple[PartKind, ...]]
     inference: InferenceOptions | None = slot(
         (DualDecompositionOptions, ExactOptions, BeliefPropagationOptions, HillClimbingOptions),
         None,
@@ -88,7 +89,7 @@ class HigherOrderOptions(Component):
     )
 
     @property
-    def parts(self) -> tuple[str, ...]:
+    def parts(self) -> tuple[PartKind, ...]:
         """The kinds of parts that are scored besides arcs."""
         engine = self.inference
         is_pairs = isinstance(engine, BeliefPropagationOptions) and engine.factors == "pairs"
@@ -100,8 +101,8 @@ class SiblingOptions(HigherOrderOptions):
     """Modifiers of a head, two at a time."""
 
     tag: ClassVar[str] = "sibling"
-    automata: ClassVar[tuple[str, ...]] = ("consecutive_siblings",)
-    pairs: ClassVar[tuple[str, ...]] = ("siblings",)
+    automata: ClassVar[tuple[PartKind, ...]] = ("consecutive_siblings",)
+    pairs: ClassVar[tuple[PartKind, ...]] = ("siblings",)
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ class GrandparentOptions(HigherOrderOptions):
     """An arc and the head of its head."""
 
     tag: ClassVar[str] = "grandparent"
-    automata: ClassVar[tuple[str, ...]] = ("grandparents",)
-    pairs: ClassVar[tuple[str, ...]] = ("grandparents",)
+    automata: ClassVar[tuple[PartKind, ...]] = ("grandparents",)
+    pairs: ClassVar[tuple[PartKind, ...]] = ("grandparents",)
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,12 @@ class GrandsiblingOptions(HigherOrderOptions):
     """Siblings, grandparents, and both together."""
 
     tag: ClassVar[str] = "grandsibling"
-    automata: ClassVar[tuple[str, ...]] = ("consecutive_siblings", "grandparents", "grandsiblings")
-    pairs: ClassVar[tuple[str, ...]] = ("siblings", "grandparents")
+    automata: ClassVar[tuple[PartKind, ...]] = (
+        "consecutive_siblings",
+        "grandparents",
+        "grandsiblings",
+    )
+    pairs: ClassVar[tuple[PartKind, ...]] = ("siblings", "grandparents")
 
 
 OrderOptions = FirstOrderOptions | SiblingOptions | GrandparentOptions | GrandsiblingOptions

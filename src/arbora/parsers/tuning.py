@@ -15,7 +15,6 @@ from arbora.errors import ArgumentError
 from arbora.options import MiraOptions, ParserOptions, PerceptronOptions, public_options
 from arbora.parsers.parser import Parser
 
-
 __all__ = ["Trial", "Tuning", "default_grid", "tune"]
 
 _FACTORS = {

@@ -5,11 +5,11 @@ A kind's place in the table is its number in the core (`cpp/include/arbora/tree/
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
+
+from arbora.names import PartKind
 
 __all__ = ["KINDS", "PART_KINDS", "PartKind", "kind_number"]
-
-PartKind = Literal["consecutive_siblings", "siblings", "grandparents", "grandsiblings"]
 
 
 class KindOfPart(NamedTuple):

@@ -25,7 +25,7 @@ class Scores:
 
     `arcs` is flat: for each sentence (n+1) x (n+1) numbers [head, modifier], with labels as a
     third axis if `n_labels` is not None; -inf forbids an arc. Each table is flat, too: the parts
-    of a sentence over its allowed arcs, in the order of `index`. First-order scores have no tables.
+    of a sentence over its allowed arcs, in the order of `parts`. First-order scores have no tables.
     Gradients and marginals have the same shape and so the same type.
     """
 
@@ -33,7 +33,7 @@ class Scores:
     n_words: NDArray[np.int64]
     n_labels: int | None = None
     tables: dict[PartKind, FloatArray] = field(default_factory=dict)
-    index: kernels.PartBatch | None = None  # where parts are; None without tables
+    parts: kernels.PartBatch | None = None  # where parts are; None without tables
 
     @classmethod
     def over(
@@ -92,6 +92,12 @@ class Scores:
         return tuple(self.tables)
 
     @property
+    def index(self) -> kernels.PartBatch:
+        """Where each part is in its table; first-order scores have no parts."""
+        assert self.parts is not None
+        return self.parts
+
+    @property
     def depth(self) -> int:
         """Numbers per arc."""
         return 1 if self.n_labels is None else self.n_labels
@@ -104,9 +110,10 @@ class Scores:
         """The table of a kind; empty if the model does not have it."""
         return self.tables.get(kind, _NOTHING)
 
-    def arrays(self) -> tuple[FloatArray, ...]:
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
         """Arcs and the tables of all kinds, as the kernels take them."""
-        return self.arcs, *(self.values(kind) for kind in KINDS)
+        one, two, three, four = (self.values(kind) for kind in KINDS)
+        return self.arcs, one, two, three, four
 
     def bounds(self, kind: PartKind, i: int) -> slice:
         """Where sentence i is in the table of a kind."""
@@ -115,7 +122,6 @@ class Scores:
 
     def starts(self, kind: PartKind) -> NDArray[np.int64]:
         """Where each sentence begins in the table of a kind, and the end."""
-        assert self.index is not None
         number = kind_number(kind)
         first = [self.index.first(number, i) for i in range(len(self) + 1)]
         return np.array(first, dtype=np.int64)
@@ -170,7 +176,6 @@ class Scores:
 
     def columns(self, kind: PartKind, i: int) -> NDArray[np.int64]:
         """The parts of sentence i as rows of an index array, in the order of the table."""
-        assert self.index is not None
         listed = self.index.listed(kind_number(kind), i)
         return listed.reshape(self.bounds(kind, i).stop - self.bounds(kind, i).start, -1)
 
@@ -181,5 +186,4 @@ class Scores:
 
     def of_tree(self, kind: PartKind, i: int, heads: IntArray) -> NDArray[np.int64]:
         """The places in sentence i's piece of the parts that a tree has."""
-        assert self.index is not None
         return self.index.of_tree(kind_number(kind), i, heads)

@@ -40,9 +40,7 @@ class LabelScorer:
         """How many weights there are."""
         return self._table.weights
 
-    def scores(
-        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
-    ) -> FloatArray:
+    def scores(self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray) -> FloatArray:
         """(words, labels) of the chosen sentences."""
         answer = np.empty(len(heads) * self.n_labels)
         kernels.score_labels(
@@ -76,5 +74,5 @@ class LabelScorer:
     def on_threads(self, threads: int) -> Self:
         """The same scorer on so many threads, with a gradient of its own."""
         other = copy(self)
-        other.threads, other._gradient = threads, None
+        other.threads, other._gradient = threads, None  # noqa: SLF001  # of the same class
         return other

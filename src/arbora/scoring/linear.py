@@ -78,7 +78,7 @@ class LinearScorer:
         return self._model.weights
 
     def scores(self, batch: Batch) -> tuple[Scores, Pullback]:
-        """Scores of a batch; gold arcs are never filtered, nor those of words with unknown heads."""
+        """Scores of a batch; arcs that training may need are never filtered."""
         found = self._part_scores(batch) if self._kinds else self._arc_scores(batch)
 
         def pullback(d_scores: Scores) -> Gradient:
@@ -131,7 +131,7 @@ class LinearScorer:
     def on_threads(self, threads: int) -> Self:
         """The same scorer on so many threads, with a gradient of its own."""
         other = copy(self)
-        other.threads, other._gradient = threads, None
+        other.threads, other._gradient = threads, None  # noqa: SLF001  # of the same class
         return other
 
     def state(self) -> tuple[dict[str, Any], Parameters]:

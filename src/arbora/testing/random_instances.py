@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.scores import KINDS, Scores, PartKind
+from arbora.scores import KINDS, PartKind, Scores
 from arbora.testing.enumeration import enumerate_trees
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
@@ -53,9 +53,7 @@ class RandomInstances:
     @cached_property
     def _full(self) -> Scores:
         """The parts of a sentence without forbidden arcs."""
-        return Scores.over(
-            np.zeros((self.n_words + 1) ** 2), np.array([self.n_words]), self.kinds
-        )
+        return Scores.over(np.zeros((self.n_words + 1) ** 2), np.array([self.n_words]), self.kinds)
 
     def packed(self, threads: int = 1) -> Scores:
         count = len(self.arcs)
