@@ -84,7 +84,11 @@ def bench_exact(rng: np.random.Generator, rounds: int, iterations: int) -> None:
 
 
 def bench_supar(rng: np.random.Generator, rounds: int, iterations: int) -> None:
-    """Siblings only, which is what SuPar has, over all arcs and without a tree factor."""
+    """Siblings only, which is what SuPar has; its graph is another one.
+
+    A variable there is a word, whose values are all heads, not an arc; a pair of siblings of score
+    s has 1 + exp(s), not exp(s); and there is no tree factor.
+    """
     if not SuPar.available:
         return
     rows = []
@@ -103,7 +107,7 @@ def bench_supar(rng: np.random.Generator, rounds: int, iterations: int) -> None:
             ]
             for name in list(candidates)[1:]
         ]  # fmt: skip
-    table(f"siblings, {iterations} iterations, sentences a second; SuPar: all arcs, no tree factor",
+    table(f"siblings, {iterations} iterations, sentences a second; SuPar: all arcs, other graph",
           ["n", "Arbora keeps", "SuPar", "Arbora", "ratio"], rows)  # fmt: skip
 
 

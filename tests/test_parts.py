@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import arbora
-from arbora import Parts
-from arbora.scores import KINDS, Scores
+from arbora import Parts, ScoreError
+from arbora.parts import KINDS, PackedParts
 from arbora.testing import (
     all_part_rows,
     enumerate_trees,
@@ -24,7 +24,7 @@ EVERY_TREE = enumerate_trees(4, "nonprojective", "multi")
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_part_that_a_tree_can_have_has_one_place(kind):
-    packed = Scores.over(np.zeros(25), np.array([4]), [kind])
+    packed = PackedParts.over(np.zeros(25), np.array([4]), [kind])
     listed = [tuple(row) for row in packed.columns(kind, 0).tolist()]
     assert len(set(listed)) == len(listed)
     assert set(all_part_rows(kind, 4)) <= set(listed)
@@ -34,7 +34,7 @@ def test_every_part_that_a_tree_can_have_has_one_place(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_parts_of_a_tree_are_those_that_looking_finds(kind):
-    packed = Scores.over(np.zeros(25), np.array([4]), [kind])
+    packed = PackedParts.over(np.zeros(25), np.array([4]), [kind])
     rows = packed.columns(kind, 0)
     for heads in EVERY_TREE:
         found = rows[packed.of_tree(kind, 0, heads.astype(np.int32))]
@@ -51,10 +51,10 @@ def test_scores_of_trees(seed):
 def test_many_sentences_keep_their_own_tables():
     rng = np.random.default_rng(0)
     some = [random_parts(rng, n, KINDS[: n - 1]) for n in (2, 4, 3)]
-    packed = Scores.joined(some)
+    packed = PackedParts.joined(some)
     for i, parts in enumerate(some):
         for kind in packed.kinds:
-            expected = Scores.from_parts(parts).tables.get(kind)
+            expected = parts.packed().tables.get(kind)
             piece = packed.piece(kind, i)
             assert np.array_equal(piece, np.zeros(len(piece)) if expected is None else expected)
 
@@ -139,3 +139,14 @@ def test_parts_can_be_copied(copied):
     assert again.kinds == parts.kinds
     assert np.array_equal(again.arcs, parts.arcs)
     assert np.array_equal(again.grandparents.scores, parts.grandparents.scores)
+
+
+@pytest.mark.parametrize("score", [1e300, -1e300, 1.1e14])
+def test_scores_that_no_sum_can_hold_are_refused(score):
+    """Two arcs of 1e300 would score inf."""
+    arcs = np.zeros((3, 3))
+    arcs[0, 1] = score
+    with pytest.raises(ScoreError, match=r"arcs\[0, 1\] is .*: scores are numbers up to 1e\+14"):
+        Parts(arcs)
+    with pytest.raises(ScoreError, match=r"the score of grandparents\[0\] is .* up to 1e\+14"):
+        Parts(np.zeros((3, 3)), grandparents=([[0, 1, 2]], [score]))

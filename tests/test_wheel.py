@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import venv
+import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,25 @@ def run(*command, **options):
     return done.stdout
 
 
+NOTICES = "THIRD_PARTY_LICENSES.txt"
+
+
+def words(text):
+    """A text without line breaks and the marks of comments."""
+    return " ".join(re.sub(r"[*/]+", " ", text).split())
+
+
+def test_notices_of_what_is_linked_statically():
+    """The compiled module contains nanobind, and nanobind a hash table."""
+    ours = words((ROOT / NOTICES).read_text(encoding="utf-8"))
+    files = {str(file): file for file in distribution("nanobind").files or []}
+    (licence,) = (file for name, file in files.items() if name.endswith("licenses/LICENSE"))
+    (header,) = (file for name, file in files.items() if name.endswith("tsl/robin_hash.h"))
+    assert words(licence.read_text(encoding="utf-8")) in ours
+    notice = header.read_text(encoding="utf-8").split("*/")[0]
+    assert words(notice).removeprefix("MIT License ") in ours
+
+
 @pytest.mark.slow
 def test_wheel_in_an_empty_environment(tmp_path):
     run(
@@ -28,6 +50,10 @@ def test_wheel_in_an_empty_environment(tmp_path):
     (wheel,) = tmp_path.glob("arbora-*.whl")
     tag = "cp312-abi3" if sys.version_info >= (3, 12) else "cp311-cp311"
     assert tag in wheel.name
+    with zipfile.ZipFile(wheel) as archive:
+        for name in ("LICENSE", NOTICES):
+            packed = archive.read(f"arbora-0.1.0.dist-info/licenses/{name}")
+            assert packed == (ROOT / name).read_bytes()
 
     venv.create(tmp_path / "empty", with_pip=True)
     python = tmp_path / "empty" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")

@@ -268,9 +268,11 @@ Block read_block(nb::bytes data, int format, std::int64_t first_line, bool whole
   return Block(text, owner, options);
 }
 
-std::vector<std::tuple<std::int64_t, std::string>> faults(const Block& block) {
-  std::vector<std::tuple<std::int64_t, std::string>> found;
-  for (const Fault& fault : block.faults()) found.emplace_back(fault.line, fault.message);
+using Lines = std::vector<std::tuple<std::int64_t, std::string>>;
+
+Lines lines_of(const std::vector<Fault>& faults) {
+  Lines found;
+  for (const Fault& fault : faults) found.emplace_back(fault.line, fault.message);
   return found;
 }
 
@@ -323,7 +325,12 @@ void bind_data(nb::module_& module) {
       .def_prop_ro("next_line", &Block::next_line)
       .def_prop_ro(
           "size", [](const Block& b) { return b.text().size(); }, "Bytes that were read.")
-      .def_prop_ro("faults", &faults, "Line and reason for each bad sentence.")
+      .def_prop_ro(
+          "faults", [](const Block& b) { return lines_of(b.faults()); },
+          "Line and reason for each bad sentence.")
+      .def_prop_ro(
+          "remarks", [](const Block& b) { return lines_of(b.remarks()); },
+          "The first line that is odd but was read, and why it is.")
       .def_prop_ro("n_words", &n_words, nb::rv_policy::automatic, "Words of each sentence.")
       .def_prop_ro(
           "heads", [](const Block& b) { return heads(b, b.heads(0), b.total_words()); },
@@ -366,9 +373,10 @@ void bind_data(nb::module_& module) {
   module.def(
       "guess_format",
       [](nb::bytes beginning) {
-        return static_cast<int>(arbora::data::guess_format(contents(beginning)));
+        const auto [format, certain] = arbora::data::guess_format(contents(beginning));
+        return std::make_tuple(static_cast<int>(format), certain);
       },
-      "beginning"_a, "0 for CoNLL-U, 1 for CoNLL-X.");
+      "beginning"_a, "0 for CoNLL-U, 1 for CoNLL-X, and whether anything tells which it is.");
   module.def(
       "missing_separator",
       [](nb::bytes text) { return to_bytes(arbora::data::missing_separator(contents(text))); },

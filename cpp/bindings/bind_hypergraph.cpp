@@ -11,6 +11,7 @@
 
 #include "arbora/inference/hypergraph.hpp"
 #include "arrays.hpp"
+#include "interrupts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -21,6 +22,7 @@ using arbora::Hypergraph;
 using arbora::Index;
 using arbora::border::Input;
 using arbora::border::Output;
+using arbora::border::run_polling;
 using arbora::border::to_array;
 
 void require(bool truth, const char* what) {
@@ -60,11 +62,12 @@ class Derivations {
     for (Index i = 0; i < graph_->n_edges(); ++i) {
       require(graph_->edge(i).weight < n_weights(), "no such weight");
     }
-    nb::gil_scoped_release release;
-    arbora::inside(*graph_, log_weights_.data(), sums_);
-    of_nodes_.resize(static_cast<std::size_t>(graph_->n_nodes()));
-    of_weights_.resize(log_weights_.size());
-    arbora::marginals(*graph_, sums_, goal_, of_nodes_.data(), of_weights_.data(), n_weights());
+    run_polling([&] {
+      arbora::inside(*graph_, log_weights_.data(), sums_);
+      of_nodes_.resize(static_cast<std::size_t>(graph_->n_nodes()));
+      of_weights_.resize(log_weights_.size());
+      arbora::marginals(*graph_, sums_, goal_, of_nodes_.data(), of_weights_.data(), n_weights());
+    });
   }
 
   double log_partition() const { return sums_.log_sum[static_cast<std::size_t>(goal_)]; }
@@ -82,12 +85,11 @@ class Derivations {
     require(d_marginals.size() == log_weights_.size(), "d_marginals has the wrong size");
     require(d_marginals.data()[0] == 0.0, "the first direction is 0");
     std::vector<double> answer(log_weights_.size());
-    {
-      nb::gil_scoped_release release;
+    run_polling([&] {
       arbora::Tangents scratch;
       arbora::tangents(*graph_, sums_, goal_, of_nodes_.data(), d_marginals.data(), scratch,
                        answer.data(), n_weights());
-    }
+    });
     return to_array(std::move(answer));
   }
 
@@ -95,24 +97,22 @@ class Derivations {
     possible();
     std::vector<Index> edges;
     arbora::BestScores best;
-    {
-      nb::gil_scoped_release release;
+    run_polling([&] {
       arbora::best_scores(*graph_, log_weights_.data(), best);
       arbora::best_derivation(*graph_, best, goal_, edges);
-    }
+    });
     return {to_array(std::vector<std::int64_t>(edges.begin(), edges.end())),
             best.score[static_cast<std::size_t>(goal_)]};
   }
 
   Output<double> best_with() const {
     std::vector<double> answer(log_weights_.size());
-    {
-      nb::gil_scoped_release release;
+    run_polling([&] {
       arbora::BestScores best;
       arbora::best_scores(*graph_, log_weights_.data(), best);
       arbora::best_with_weights(*graph_, log_weights_.data(), best, goal_, answer.data(),
                                 n_weights());
-    }
+    });
     return to_array(std::move(answer));
   }
 
@@ -120,14 +120,13 @@ class Derivations {
   std::tuple<Output<std::int64_t>, Output<std::int64_t>, Output<double>> kbest(Index k) const {
     std::vector<std::int64_t> edges, counts;
     std::vector<double> scores;
-    {
-      nb::gil_scoped_release release;
+    run_polling([&] {
       for (const auto& one : arbora::kbest_derivations(*graph_, log_weights_.data(), goal_, k)) {
         edges.insert(edges.end(), one.edges.begin(), one.edges.end());
         counts.push_back(static_cast<std::int64_t>(one.edges.size()));
         scores.push_back(one.score);
       }
-    }
+    });
     return {to_array(std::move(edges)), to_array(std::move(counts)), to_array(std::move(scores))};
   }
 
@@ -135,16 +134,17 @@ class Derivations {
                                                                 std::uint64_t seed) const {
     possible();
     std::vector<std::int64_t> edges, counts;
-    {
-      nb::gil_scoped_release release;
+    run_polling([&] {
       std::vector<Index> drawn;
+      arbora::Polling polling;
       for (Index draw = 0; draw < count; ++draw) {
         arbora::RandomStream random(seed, 0, static_cast<std::uint64_t>(draw));
         arbora::draw_derivation(*graph_, sums_, goal_, random, drawn);
+        polling.after(20 * static_cast<Index>(drawn.size()));
         edges.insert(edges.end(), drawn.begin(), drawn.end());
         counts.push_back(static_cast<std::int64_t>(drawn.size()));
       }
-    }
+    });
     return {to_array(std::move(edges)), to_array(std::move(counts))};
   }
 

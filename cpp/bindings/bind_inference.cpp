@@ -23,6 +23,7 @@ using arbora::Index;
 using arbora::border::InOut;
 using arbora::border::Input;
 using arbora::border::Output;
+using arbora::border::run_polling;
 using arbora::border::to_array;
 
 using Floats = Input<double>;
@@ -70,13 +71,12 @@ std::vector<std::tuple<Index, int, Index, Index, Index, int, Index>> copy_and_ch
   const Call call(source, n_words, n_labels, projective, multi_root, threads);
   check_size(scores.size(), call.cells, "scores");
   std::vector<std::tuple<Index, int, Index, Index, Index, int, Index>> found;
-  {
-    nb::gil_scoped_release release;
+  run_polling([&] {
     for (const arbora::Fault& f : arbora::copy_and_check(call.batch, scores.data())) {
       found.emplace_back(f.sentence, static_cast<int>(f.cell), f.head, f.modifier, f.label,
                          static_cast<int>(f.verdict.problem), f.verdict.word);
     }
-  }
+  });
   return found;
 }
 
@@ -88,9 +88,10 @@ void sums(Floats scores, Counts n_words, Index n_labels, bool projective, bool m
   check_size(relative.size(), call.sentences, "relative");
   check_size(shift.size(), call.columns, "shift");
   if (marginals.size() != 0) check_size(marginals.size(), call.cells, "marginals");
-  nb::gil_scoped_release release;
-  arbora::batch_sums(call.batch, log_partition.data(), relative.data(), shift.data(),
-                     marginals.size() == 0 ? nullptr : marginals.data());
+  run_polling([&] {
+    arbora::batch_sums(call.batch, log_partition.data(), relative.data(), shift.data(),
+                       marginals.size() == 0 ? nullptr : marginals.data());
+  });
 }
 
 void vjp(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
@@ -99,8 +100,9 @@ void vjp(Floats scores, Counts n_words, Index n_labels, bool projective, bool mu
   check_size(marginals.size(), call.cells, "marginals");
   check_size(d_marginals.size(), call.cells, "d_marginals");
   check_size(d_scores.size(), call.cells, "d_scores");
-  nb::gil_scoped_release release;
-  arbora::batch_vjp(call.batch, marginals.data(), d_marginals.data(), d_scores.data());
+  run_polling([&] {
+    arbora::batch_vjp(call.batch, marginals.data(), d_marginals.data(), d_scores.data());
+  });
 }
 
 void argmax(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
@@ -109,8 +111,7 @@ void argmax(Floats scores, Counts n_words, Index n_labels, bool projective, bool
   check_size(heads.size(), call.words, "heads");
   check_size(labels.size(), call.words, "labels");
   check_size(score.size(), call.sentences, "score");
-  nb::gil_scoped_release release;
-  arbora::batch_argmax(call.batch, heads.data(), labels.data(), score.data());
+  run_polling([&] { arbora::batch_argmax(call.batch, heads.data(), labels.data(), score.data()); });
 }
 
 // Heads, labels and scores of all trees, sentence after sentence, and how many each sentence has.
@@ -121,10 +122,18 @@ std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>, Output<st
   std::vector<std::int32_t> heads, labels;
   std::vector<double> score;
   std::vector<std::int64_t> count;
-  const bool takes_long = arbora::kbest_takes_long(call.batch, k);
-  arbora::border::run_interruptibly(takes_long, [&](const arbora::StopFlag& stop) {
-    for (const auto& list : arbora::batch_kbest(call.batch, k, &stop)) {
+  run_polling([&] {
+    const auto lists = arbora::batch_kbest(call.batch, k);
+    std::size_t trees = 0, words = 0;
+    for (const auto& list : lists) {
       count.push_back(static_cast<std::int64_t>(list.size()));
+      trees += list.size();
+      words += list.empty() ? 0 : list.size() * list.front().heads.size();
+    }
+    heads.reserve(words);
+    labels.reserve(words);
+    score.reserve(trees);
+    for (const auto& list : lists) {
       for (const arbora::RankedTree& tree : list) {
         heads.insert(heads.end(), tree.heads.begin(), tree.heads.end());
         labels.insert(labels.end(), tree.labels.begin(), tree.labels.end());
@@ -144,9 +153,10 @@ void sample(Floats scores, Counts n_words, Index n_labels, bool projective, bool
   check_size(sentences.size(), call.sentences, "sentences");
   check_size(heads.size(), size, "heads");
   if (n_labels > 1) check_size(labels.size(), size, "labels");
-  nb::gil_scoped_release release;
-  arbora::batch_sample(call.batch, seed, {sentences.data(), sentences.size()}, count, heads.data(),
-                       n_labels > 1 ? labels.data() : nullptr);
+  run_polling([&] {
+    arbora::batch_sample(call.batch, seed, {sentences.data(), sentences.size()}, count,
+                         heads.data(), n_labels > 1 ? labels.data() : nullptr);
+  });
 }
 
 void margins(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
@@ -154,8 +164,7 @@ void margins(Floats scores, Counts n_words, Index n_labels, bool projective, boo
   check_size(static_cast<std::size_t>(n_labels), 1, "n_labels");
   const Call call(scores, n_words, n_labels, projective, multi_root, threads);
   check_size(answer.size(), call.cells, "answer");
-  nb::gil_scoped_release release;
-  arbora::batch_margins(call.batch, answer.data());
+  run_polling([&] { arbora::batch_margins(call.batch, answer.data()); });
 }
 
 void prune(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
@@ -166,8 +175,10 @@ void prune(Floats scores, Counts n_words, Index n_labels, bool projective, bool 
   check_size(marginals.size(), call.cells, "marginals");
   check_size(trees.size(), call.words, "trees");
   check_size(kept.size(), call.cells, "kept");
-  nb::gil_scoped_release release;
-  arbora::batch_prune(call.batch, marginals.data(), trees.data(), {threshold, heads}, kept.data());
+  run_polling([&] {
+    arbora::batch_prune(call.batch, marginals.data(), trees.data(), {threshold, heads},
+                        kept.data());
+  });
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ std::tuple<int, Index> problem(Input<double> arcs, Index n_words) {
 }  // namespace
 
 void bind_parts(nb::module_& module) {
+  module.attr("LARGEST_SCORE") = arbora::kLargestScore;
   nb::class_<PartBatch>(module, "PartBatch", "The parts of second order of many sentences.")
       .def("__len__", &PartBatch::size)
       .def("first", &first_of, "kind"_a, "sentence"_a,

@@ -10,6 +10,7 @@
 
 #include "arbora/inference/second_order_batch.hpp"
 #include "arrays.hpp"
+#include "interrupts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,6 +23,7 @@ using arbora::PartValues;
 using arbora::border::InOut;
 using arbora::border::Input;
 using arbora::border::Output;
+using arbora::border::run_polling;
 using arbora::border::to_array;
 
 using Floats = Input<double>;
@@ -62,8 +64,7 @@ Index sums(const PartBatch& parts, Given scores, bool multi_root, int threads,
            FloatAnswer log_partition) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_size(log_partition.size(), parts.size(), "log_partition");
-  nb::gil_scoped_release release;
-  return arbora::second_order_sums(batch, log_partition.data(), {});
+  return run_polling([&] { return arbora::second_order_sums(batch, log_partition.data(), {}); });
 }
 
 Index marginals(const PartBatch& parts, Given scores, bool multi_root, int threads,
@@ -71,16 +72,15 @@ Index marginals(const PartBatch& parts, Given scores, bool multi_root, int threa
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_size(log_partition.size(), parts.size(), "log_partition");
   const auto values = values_of<double>(parts, answer);
-  nb::gil_scoped_release release;
-  return arbora::second_order_sums(batch, log_partition.data(), values);
+  return run_polling(
+      [&] { return arbora::second_order_sums(batch, log_partition.data(), values); });
 }
 
 Index entropy(const PartBatch& parts, Given scores, bool multi_root, int threads,
               FloatAnswer answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_size(answer.size(), parts.size(), "entropy");
-  nb::gil_scoped_release release;
-  return arbora::second_order_entropy(batch, answer.data());
+  return run_polling([&] { return arbora::second_order_entropy(batch, answer.data()); });
 }
 
 Index vjp(const PartBatch& parts, Given scores, bool multi_root, int threads, Given d_marginals,
@@ -88,8 +88,7 @@ Index vjp(const PartBatch& parts, Given scores, bool multi_root, int threads, Gi
   const auto batch = batch_of(parts, scores, multi_root, threads);
   const auto direction = values_of<const double>(parts, d_marginals);
   const auto values = values_of<double>(parts, d_scores);
-  nb::gil_scoped_release release;
-  return arbora::second_order_vjp(batch, direction, values);
+  return run_polling([&] { return arbora::second_order_vjp(batch, direction, values); });
 }
 
 Index argmax(const PartBatch& parts, Given scores, bool multi_root, int threads,
@@ -97,8 +96,8 @@ Index argmax(const PartBatch& parts, Given scores, bool multi_root, int threads,
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_size(heads.size(), parts.place(parts.size()).words, "heads");
   check_size(score.size(), parts.size(), "score");
-  nb::gil_scoped_release release;
-  return arbora::second_order_argmax(batch, heads.data(), score.data());
+  return run_polling(
+      [&] { return arbora::second_order_argmax(batch, heads.data(), score.data()); });
 }
 
 // The first sentence without a tree; heads and scores of all trees; how many each sentence has.
@@ -109,8 +108,7 @@ std::tuple<Index, Output<std::int32_t>, Output<double>, Output<std::int64_t>> kb
   std::vector<double> score;
   std::vector<std::int64_t> count;
   Index impossible = -1;
-  {
-    nb::gil_scoped_release release;
+  run_polling([&] {
     std::vector<std::vector<arbora::RankedTree>> lists;
     impossible = arbora::second_order_kbest(batch, k, lists);
     for (const auto& list : lists) {
@@ -120,7 +118,7 @@ std::tuple<Index, Output<std::int32_t>, Output<double>, Output<std::int64_t>> kb
         score.push_back(tree.score);
       }
     }
-  }
+  });
   return {impossible, to_array(std::move(heads)), to_array(std::move(score)),
           to_array(std::move(count))};
 }
@@ -130,17 +128,17 @@ Index sample(const PartBatch& parts, Given scores, bool multi_root, int threads,
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_size(sentences.size(), parts.size(), "sentences");
   check_size(heads.size(), count * parts.place(parts.size()).words, "heads");
-  nb::gil_scoped_release release;
-  return arbora::second_order_sample(batch, seed, {sentences.data(), sentences.size()}, count,
-                                     heads.data());
+  return run_polling([&] {
+    return arbora::second_order_sample(batch, seed, {sentences.data(), sentences.size()}, count,
+                                       heads.data());
+  });
 }
 
 Index margins(const PartBatch& parts, Given scores, bool multi_root, int threads,
               FloatAnswer answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_size(answer.size(), parts.place(parts.size()).cells, "margins");
-  nb::gil_scoped_release release;
-  return arbora::second_order_margins(batch, answer.data());
+  return run_polling([&] { return arbora::second_order_margins(batch, answer.data()); });
 }
 
 // Scores of trees of one sentence, n heads each; -inf where an arc is not kept.
@@ -153,10 +151,13 @@ void tree_scores(const PartBatch& parts, Given scores, Index sentence, Input<std
     if (heads.data()[i] < 0 || heads.data()[i] > n) throw nb::index_error("no such head");
   }
   const auto values = values_of<const double>(parts, scores).of(parts.place(sentence));
-  nb::gil_scoped_release release;
-  for (Index i = 0; i < static_cast<Index>(answer.size()); ++i) {
-    answer.data()[i] = arbora::score_of_tree(parts[sentence], values, heads.data() + i * n);
-  }
+  run_polling([&] {
+    arbora::Polling polling;
+    for (Index i = 0; i < static_cast<Index>(answer.size()); ++i) {
+      answer.data()[i] = arbora::score_of_tree(parts[sentence], values, heads.data() + i * n);
+      polling.after(20 * n * n);
+    }
+  });
 }
 
 }  // namespace

@@ -1,48 +1,17 @@
-// Work that takes long and that Ctrl-C ends. Python hears of signals on its main thread only:
-// either the work polls for them there, or it goes to another thread and the caller's waits for
-// either.
+// Work that takes long and that Ctrl-C ends: it polls for signals, which Python hears of on its
+// main thread only.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
-#include <atomic>
-#include <chrono>
-#include <future>
-#include <system_error>
+#include <type_traits>
 
 #include "arbora/base/interruption.hpp"
 
 namespace arbora::border {
 
-// Calls job(stop) without the GIL; when an interrupt sets `stop`, the job is to return soon, and
-// Python's exception is thrown. A job that does not take long is not worth a thread.
-template <class Job>
-void run_interruptibly(bool takes_long, const Job& job) {
-  constexpr std::chrono::milliseconds kEvery{50};
-  std::atomic<bool> stop{false};
-  const nanobind::gil_scoped_release release;
-  if (!takes_long) return job(stop);
-  std::future<void> work;
-  try {
-    work = std::async(std::launch::async, [&] { job(stop); });
-  } catch (const std::system_error&) {  // no thread to be had: then nothing can interrupt it
-    return job(stop);
-  }
-  while (work.wait_for(kEvery) != std::future_status::ready) {
-    const nanobind::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() == 0) continue;
-    nanobind::python_error interrupt;
-    stop = true;
-    {
-      const nanobind::gil_scoped_release while_it_ends;
-      work.wait();
-    }
-    throw interrupt;
-  }
-  work.get();
-}
-
-// Calls job(interruption) without the GIL, for jobs that poll: no other thread is needed.
+// Calls job(interruption), or job(), without the GIL; if a signal comes meanwhile, what its handler
+// raises is thrown.
 template <class Job>
 auto run_polling(const Job& job) {
   try {
@@ -51,9 +20,13 @@ auto run_polling(const Job& job) {
       const nanobind::gil_scoped_acquire acquire;
       return PyErr_CheckSignals() != 0;
     });
-    return job(interruption);
+    if constexpr (std::is_invocable_v<Job, Interruption&>) {
+      return job(interruption);
+    } else {
+      return job();
+    }
   } catch (const Interrupted&) {
-    throw nanobind::python_error();  // what the signal's handler raised
+    throw nanobind::python_error();
   }
 }
 

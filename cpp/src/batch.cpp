@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/base/number.hpp"
 #include "arbora/base/parallel.hpp"
 #include "arbora/base/random.hpp"
@@ -201,24 +202,13 @@ void batch_argmax(const Batch& batch, std::int32_t* heads, std::int32_t* labels,
       });
 }
 
-std::vector<std::vector<RankedTree>> batch_kbest(const Batch& batch, Index k,
-                                                 const StopFlag* stop) {
+std::vector<std::vector<RankedTree>> batch_kbest(const Batch& batch, Index k) {
   std::vector<std::vector<RankedTree>> answers(batch.n_words.size());
   const auto factor = static_cast<double>(k);
   run(batch, 3, factor, [&](Index i, const Place&, LabelledScores scores, Workspace&) {
-    answers[static_cast<std::size_t>(i)] = kbest_trees(scores, batch.trees, batch.root, k, stop);
+    answers[static_cast<std::size_t>(i)] = kbest_trees(scores, batch.trees, batch.root, k);
   });
   return answers;
-}
-
-bool kbest_takes_long(const Batch& batch, Index k) {
-  constexpr double kSteps = 1e7;
-  double steps = 0.0;  // each tree that is taken out asks for n searches of n^2 steps or more
-  for (const std::int64_t n : batch.n_words) {
-    const auto words = static_cast<double>(n);
-    steps += static_cast<double>(k) * words * words * words;
-  }
-  return steps > kSteps;
 }
 
 void batch_sample(const Batch& batch, std::uint64_t seed, std::span<const std::int64_t> sentences,
@@ -231,9 +221,11 @@ void batch_sample(const Batch& batch, std::uint64_t seed, std::span<const std::i
         std::int32_t* drawn = heads + count * place.words;
         sample(arcs, batch.root, {seed, sentence}, count, drawn, workspace);
         if (labels == nullptr) return;
+        Polling polling;
         for (Index draw = 0; draw < count; ++draw) {
           // Labels have a stream of their own, so that the heads are those of the arcs alone.
           RandomStream random(~seed, sentence, static_cast<std::uint64_t>(draw));
+          polling.after(20 * place.n_words * batch.n_labels);
           for (Index m = 1; m <= place.n_words; ++m) {
             const Index at = draw * place.n_words + m - 1;
             labels[count * place.words + at] = draw_label(scores, drawn[at], m, random.uniform());

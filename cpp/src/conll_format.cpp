@@ -19,7 +19,8 @@ bool is_digits(std::string_view text) {
 struct Signs {
   bool conllu_line = false;  // a comment, a range, an empty node
   bool phead = false;        // a bare number in column 9
-  bool other_tag = false;    // column 4 has something that no UD treebank has
+  bool tag = false;          // column 4 has a tag
+  bool other_tag = false;    // one that no UD treebank has
   bool space_after = false;  // in column 10
 
   void look_at(std::string_view line) {
@@ -42,21 +43,30 @@ struct Signs {
     conllu_line |= fields[0].find_first_of("-.") != fields[0].npos;
     if (!is_digits(fields[0])) return;
     phead |= is_digits(fields[8]);
+    tag |= fields[3] != "_";
     other_tag |=
         std::find(kUniversalTags.begin(), kUniversalTags.end(), fields[3]) == kUniversalTags.end();
     space_after |= fields[9].find("SpaceAfter=") != fields[9].npos;
   }
 
-  Format verdict() const {
-    if (conllu_line) return Format::conllu;
-    if (phead) return Format::conllx;
-    return other_tag && !space_after ? Format::conllx : Format::conllu;
+  Guess verdict() const {
+    if (conllu_line) return {Format::conllu, true};
+    if (phead) return {Format::conllx, true};
+    return {other_tag && !space_after ? Format::conllx : Format::conllu, tag || space_after};
   }
 };
 
 }  // namespace
 
-Format guess_format(std::string_view beginning) {
+std::string_view column_name(Column column, Format format) {
+  constexpr std::array<std::string_view, kColumns> conllu = {
+      "ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
+  constexpr std::array<std::string_view, kColumns> conllx = {
+      "ID", "FORM", "LEMMA", "CPOSTAG", "POSTAG", "FEATS", "HEAD", "DEPREL", "PHEAD", "PDEPREL"};
+  return (format == Format::conllu ? conllu : conllx)[static_cast<std::size_t>(column)];
+}
+
+Guess guess_format(std::string_view beginning) {
   if (beginning.starts_with("\xEF\xBB\xBF")) beginning.remove_prefix(3);
   Signs signs;
   while (!beginning.empty() && !signs.conllu_line) {

@@ -1,7 +1,6 @@
 // One pass over the text: lines into groups, groups into sentences.
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -12,17 +11,20 @@
 namespace arbora::data {
 namespace {
 
+constexpr const char* kBinary = "this is not a text file, so give a CoNLL-U or CoNLL-X file";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
 // A number as one writes it, of digits only and not huge, or -1.
 std::int64_t number(std::string_view digits) {
-  std::int64_t value = -1;
   if (digits.empty() || digits.size() > 9 || (digits[0] == '0' && digits.size() > 1)) return -1;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool good = error == std::errc() && end == digits.data() + digits.size() && value >= 0;
-  return good ? value : -1;
+  std::int64_t value = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return -1;
+    value = 10 * value + (digit - '0');
+  }
+  return value;
 }
 
 // Calls take(place) for every tab, looking at eight bytes at a time: fields are too short for a
@@ -88,6 +90,7 @@ class Indexer {
   void run() {
     const std::string_view text = block_.text_;
     const std::size_t whole_lines = text.rfind('\n') + 1;  // 0 if there is none
+    has_carriages_ = text.find('\r') != text.npos;
     valid_ = find_invalid_utf8(options_.whole ? text : text.substr(0, whole_lines)) == text.npos;
     const std::size_t words = text.size() / 48;  // about; what is not used costs nothing
     block_.starts_.reserve(words * (kColumns + 1));
@@ -150,8 +153,18 @@ class Indexer {
     const auto byte = static_cast<unsigned char>(line[bad]);
     complain(line_number_, std::string("byte 0x") + hex[byte >> 4] + hex[byte & 15] +
                                " at position " + text_of(static_cast<std::int64_t>(bad) + 1) +
-                               " of the line is not UTF-8; convert the file to UTF-8, for instance "
-                               "with iconv -f latin1 -t utf-8");
+                               " of the line is not UTF-8; " + advice_on_bytes(line));
+  }
+
+  // Whose first bytes are those of a packed file, or of UTF-16, needs something else than the rest.
+  static std::string advice_on_bytes(std::string_view line) {
+    if (line.starts_with("\x1f\x8b")) {
+      return "this is a gzip file, so give it a name that ends in .gz";
+    }
+    const bool wide = line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff");
+    if (!wide && line.find('\0') != line.npos) return kBinary;
+    return std::string("convert the file to UTF-8, for instance with iconv -f ") +
+           (wide ? "utf-16" : "latin1") + " -t utf-8";
   }
 
   void take_token(std::uint32_t start, std::string_view line) {
@@ -163,12 +176,20 @@ class Indexer {
     }
     if (fault_) return;  // nothing of this sentence will be used
     while (line.back() == ' ' || line.back() == '\r') line.remove_suffix(1);
+    if (has_carriages_ && line.find('\r') != line.npos) {
+      return complain(line_number_,
+                      "a carriage return stands inside the line; leave it out of the columns and "
+                      "end lines with a line feed");
+    }
     std::uint32_t starts[kColumns + 1] = {start};
     std::int64_t columns = 1;
     for_tabs(line, [&](std::size_t tab) {
       if (columns < kColumns) starts[columns] = start + static_cast<std::uint32_t>(tab) + 1;
       ++columns;
     });
+    if (columns != kColumns && line.find('\0') != line.npos) {
+      return complain(line_number_, std::string("the line has zero bytes; ") + kBinary);
+    }
     if (columns != kColumns) {
       return complain(line_number_, "the line has " + text_of(columns) + " column" +
                                         (columns == 1 ? "" : "s") +
@@ -180,9 +201,31 @@ class Indexer {
       const int c = static_cast<int>(column);
       return line.substr(starts[c] - start, starts[c + 1] - starts[c] - 1);
     };
-    if (!take_id(field(Column::id)) || !take_head(field(Column::head))) return;
+    const bool is_word = take_id(field(Column::id)) && take_head(field(Column::head));
+    bool has_gaps = line.find(' ') != line.npos;
+    for (int c = 0; c < kColumns; ++c) has_gaps |= starts[c + 1] - starts[c] == 1;
+    for (int c = 1; has_gaps && c < kColumns; ++c) {
+      check_field(static_cast<Column>(c), field(static_cast<Column>(c)));
+    }
+    if (!is_word) return;
     block_.starts_.insert(block_.starts_.end(), starts, starts + kColumns + 1);
     word_lines_.push_back(line_number_);
+  }
+
+  // Every column holds something, without spaces around it. Published CoNLL-X treebanks have such
+  // spaces, but never in what is compared and written, FORM and DEPREL.
+  void check_field(Column column, std::string_view value) {
+    const std::string name(column_name(column, block_.format_));
+    if (value.empty()) {
+      return complain(line_number_, "column " + name + " is empty; write _ where there is nothing");
+    }
+    if (value.front() != ' ' && value.back() != ' ') return;
+    const std::string found = name + " " + quoted(value) + " has spaces around it; ";
+    if (block_.format_ == Format::conllu || column == Column::form || column == Column::deprel) {
+      complain(line_number_, found + "remove them");
+    } else if (!remark_) {
+      remark_ = Fault{line_number_, found + "they are read as a part of it"};
+    }
   }
 
   // Whether the line is a word; multiword tokens and empty nodes are checked and passed over.
@@ -191,6 +234,7 @@ class Indexer {
     if (mark == id.npos) {
       if (number(id) == words_ + 1) {
         next_empty_ = 1;
+        after_range_ = false;
         return ++words_ > 0;
       }
       complain(line_number_,
@@ -209,6 +253,11 @@ class Indexer {
       }
       range_end_ = second;
       range_line_ = line_number_;
+      after_range_ = true;
+    } else if (after_range_) {
+      complain(line_number_, "the empty node " + quoted(id) +
+                                 " stands between a multiword token and its first word; write it "
+                                 "before the line of the multiword token");
     } else if (first != words_ || second != next_empty_++) {
       complain(line_number_, "the empty node " + quoted(id) + " is out of order; after word " +
                                  text_of(words_) + " empty nodes are numbered " + text_of(words_) +
@@ -288,6 +337,7 @@ class Indexer {
       if (stopped_) return;
     } else {
       sentence_.end = end;
+      if (remark_ && block_.remarks_.empty()) block_.remarks_.push_back(*std::move(remark_));
       block_.places_.push_back(sentence_);
       block_.first_word_.push_back(block_.first_word_.back() + words_);
     }
@@ -295,7 +345,8 @@ class Indexer {
     sentence_.begin = end;
     begin_line_ = end_line;
     fault_ = std::exchange(next_fault_, std::nullopt);
-    has_tokens_ = next_known_ = false;
+    remark_.reset();
+    has_tokens_ = next_known_ = after_range_ = false;
     words_ = range_end_ = 0;
     next_empty_ = 1;
     word_lines_.clear();
@@ -327,6 +378,7 @@ class Indexer {
   Block& block_;
   const ReadOptions& options_;
   bool valid_ = true;  // all of it is UTF-8
+  bool has_carriages_ = false;
   bool stopped_ = false;
   std::int64_t line_number_;
 
@@ -335,7 +387,8 @@ class Indexer {
   std::int64_t begin_line_;
   bool has_tokens_ = false;
   bool closed_ = false;  // a blank line was seen after it
-  std::optional<Fault> fault_;
+  std::optional<Fault> fault_, remark_;
+  bool after_range_ = false;  // its last line is a multiword token
   std::int64_t words_ = 0, range_end_ = 0, range_line_ = 0, next_empty_ = 1;
   std::vector<std::int64_t> word_lines_;
 

@@ -11,10 +11,11 @@ namespace {
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r\n") == line.npos; }
 
 void check_text(std::string_view text, std::string_view forbidden, const char* what) {
-  if (text.empty() || text.find_first_of(forbidden) != text.npos) {
+  if (text.empty() || text.front() == ' ' || text.back() == ' ' ||
+      text.find_first_of(forbidden) != text.npos) {
     throw std::invalid_argument(std::string(what) + " '" + std::string(text.substr(0, 40)) +
-                                "' is empty or holds a character that its column cannot hold; "
-                                "leave out tabs, line ends and, in MISC, |");
+                                "' is empty, has spaces around it or holds a character that its "
+                                "column cannot hold; leave out tabs, line ends and, in MISC, |");
   }
 }
 

@@ -86,9 +86,8 @@ void batch_decode(const PartBatch& parts, const PartScores& scores, const Automa
     answers.bounds[i] = answer.bound;
     answers.certified[i] = answer.certified ? 1 : 0;
     answers.iterations[i] = answer.iterations;
-    interruption.poll();
   };
-  for_each_by_cost(costs, threads, job, [&] { interruption.poll(); });
+  for_each_by_cost(costs, threads, job);
 }
 
 DualTrace trace_dual(const PartBatch& parts, const PartScores& scores, Index sentence,

@@ -12,20 +12,68 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 bool is_on(std::size_t configuration, Index variable) { return configuration >> variable & 1U; }
 
-// A message from the logarithms of the weights with a variable on and off, the incoming log-odds
-// still among the former. What is certain outweighs what came in, as in `message`.
-double log_message(double log_on, double log_off, double incoming) {
-  if (log_on == kForbidden) return -kCertain - std::max(incoming, 0.0);
-  return log_off == kForbidden ? kCertain - std::min(incoming, 0.0) : log_on - log_off - incoming;
+bool any_infinite(const double* values, Index count) {
+  return std::any_of(values, values + count, [](double value) { return std::isinf(value); });
 }
 
 }  // namespace
+
+// A message does not depend on what its own variable said: where that is infinite, it is left out.
+void Factor::messages(const double* scores, const double* incoming, double* outgoing) {
+  send(scores, incoming, outgoing);
+  const Index n = n_variables();
+  if (!any_infinite(incoming, n)) return;
+  given_.assign(incoming, incoming + n);
+  said_.resize(at(n));
+  for (Index i = 0; i < n; ++i) {
+    if (!std::isinf(incoming[i])) continue;
+    given_[at(i)] = 0.0;
+    send(scores, given_.data(), said_.data());
+    outgoing[i] = said_[at(i)];
+    given_[at(i)] = incoming[i];
+  }
+}
+
+void Factor::pullback(const double* scores, const double* incoming, const double* d_outgoing,
+                      double* d_incoming, double* d_scores) {
+  const Index n = n_variables();
+  if (!any_infinite(incoming, n)) {
+    go_back(scores, incoming, d_outgoing, d_incoming, d_scores);
+    return;
+  }
+  given_.assign(incoming, incoming + n);
+  d_said_.assign(d_outgoing, d_outgoing + n);
+  for (Index i = 0; i < n; ++i) {
+    if (std::isinf(incoming[i])) d_said_[at(i)] = 0.0;
+  }
+  go_back(scores, incoming, d_said_.data(), d_incoming, d_scores);
+  d_heard_.resize(at(n));
+  d_own_.resize(at(n_scores()));
+  for (Index i = 0; i < n; ++i) {
+    if (!std::isinf(incoming[i]) || d_outgoing[i] == 0.0) continue;
+    given_[at(i)] = 0.0;
+    d_said_.assign(at(n), 0.0);
+    d_said_[at(i)] = d_outgoing[i];
+    go_back(scores, given_.data(), d_said_.data(), d_heard_.data(), d_own_.data());
+    given_[at(i)] = incoming[i];
+    for (Index j = 0; j < n; ++j) d_incoming[j] += d_heard_[at(j)];
+    for (Index c = 0; c < n_scores(); ++c) d_scores[c] += d_own_[at(c)];
+  }
+  for (Index i = 0; i < n; ++i) {
+    if (std::isinf(incoming[i])) d_incoming[i] = 0.0;
+  }
+}
 
 void TableFactor::weigh(const double* scores, const double* incoming) {
   weights_.assign(scores, scores + n_scores());
   for (std::size_t y = 0; y < weights_.size(); ++y) {
     for (Index i = 0; i < n_; ++i) {
-      if (is_on(y, i)) weights_[y] += incoming[i];
+      const double value = incoming[i];
+      if (is_on(y, i)) {
+        weights_[y] += value == kInfinity ? 0.0 : value;
+      } else if (value == kInfinity) {
+        weights_[y] = kForbidden;
+      }
     }
   }
 }
@@ -35,7 +83,7 @@ double TableFactor::log_partition(const double* scores, const double* incoming) 
   return log_sum(weights_);
 }
 
-void TableFactor::messages(const double* scores, const double* incoming, double* outgoing) {
+void TableFactor::send(const double* scores, const double* incoming, double* outgoing) {
   weigh(scores, incoming);
   std::vector<double> on, off;
   for (Index i = 0; i < n_; ++i) {
@@ -43,13 +91,13 @@ void TableFactor::messages(const double* scores, const double* incoming, double*
     off.clear();
     for (std::size_t y = 0; y < weights_.size(); ++y)
       (is_on(y, i) ? on : off).push_back(weights_[y]);
-    outgoing[i] = log_message(log_sum(on), log_sum(off), incoming[i]);
+    outgoing[i] = log_message(log_sum(on) - incoming[i], log_sum(off), kInfinity);
   }
 }
 
-void TableFactor::pullback(const double* scores, const double* incoming, const double* d_outgoing,
-                           double* d_incoming, double* d_scores) {
-  messages(scores, incoming, d_incoming);  // also weighs; the messages themselves are written over
+void TableFactor::go_back(const double* scores, const double* incoming, const double* d_outgoing,
+                          double* d_incoming, double* d_scores) {
+  weigh(scores, incoming);
   std::fill(d_incoming, d_incoming + n_, 0.0);
   std::fill(d_scores, d_scores + n_scores(), 0.0);
   std::vector<double> of_state[2];
@@ -70,48 +118,65 @@ void TableFactor::pullback(const double* scores, const double* incoming, const d
 }
 
 double PairFactor::log_partition(const double* scores, const double* incoming) {
-  const double a = incoming[0], b = incoming[1];
-  return log_sum(std::vector<double>{0.0, a, b, a + b + scores[0]});
+  double on[2], off[2];  // log weights of either variable
+  for (const int i : {0, 1}) {
+    on[i] = incoming[i] == kInfinity ? 0.0 : incoming[i];
+    off[i] = incoming[i] == kInfinity ? kForbidden : 0.0;
+  }
+  return log_sum(std::vector<double>{off[0] + off[1], on[0] + off[1], off[0] + on[1],
+                                     on[0] + on[1] + scores[0]});
 }
 
-void PairFactor::messages(const double* scores, const double* incoming, double* outgoing) {
+void PairFactor::send(const double* scores, const double* incoming, double* outgoing) {
   for (const int i : {0, 1}) {
     const double other = incoming[1 - i];
-    outgoing[i] = softplus(other + scores[0]) - softplus(other);
+    outgoing[i] = other == kInfinity ? scores[0] : softplus(other + scores[0]) - softplus(other);
   }
 }
 
-void PairFactor::pullback(const double* scores, const double* incoming, const double* d_outgoing,
-                          double* d_incoming, double* d_scores) {
+void PairFactor::go_back(const double* scores, const double* incoming, const double* d_outgoing,
+                         double* d_incoming, double* d_scores) {
   d_scores[0] = 0.0;
   for (const int i : {0, 1}) {
-    const double other = incoming[1 - i], with = sigmoid(other + scores[0]);
+    const double other = incoming[1 - i];
+    const double with = other == kInfinity ? 1.0 : sigmoid(other + scores[0]);
     d_incoming[1 - i] = d_outgoing[i] * (with - sigmoid(other));
     d_scores[0] += d_outgoing[i] * with;
   }
 }
 
-double OneFactor::log_partition(const double*, const double* incoming) {
-  values_.assign(incoming, incoming + n_);
+double OneFactor::sum_without(const double* incoming, Index i) {
+  values_.clear();
+  Index required = 0;
+  for (Index j = 0; j < n_; ++j) {
+    if (j == i) continue;
+    required += incoming[j] == kInfinity ? 1 : 0;
+    values_.push_back(incoming[j]);
+  }
   values_.push_back(none());
+  if (required > 0) return required == 1 ? 0.0 : kForbidden;
   return log_sum(values_);
 }
 
-void OneFactor::messages(const double*, const double* incoming, double* outgoing) {
+double OneFactor::log_partition(const double*, const double* incoming) {
+  return sum_without(incoming, -1);
+}
+
+void OneFactor::send(const double*, const double* incoming, double* outgoing) {
+  const Index required = std::count(incoming, incoming + n_, kInfinity);
   for (Index i = 0; i < n_; ++i) {
-    values_.assign(incoming, incoming + n_);
-    values_[at(i)] = none();
-    outgoing[i] = log_message(incoming[i], log_sum(values_), incoming[i]);
+    const Index others = required - (incoming[i] == kInfinity ? 1 : 0);
+    const double log_on = others == 0 ? 0.0 : kForbidden;
+    outgoing[i] = log_message(log_on, sum_without(incoming, i), kInfinity);
   }
 }
 
-void OneFactor::pullback(const double*, const double* incoming, const double* d_outgoing,
-                         double* d_incoming, double*) {
+void OneFactor::go_back(const double*, const double* incoming, const double* d_outgoing,
+                        double* d_incoming, double*) {
   std::fill(d_incoming, d_incoming + n_, 0.0);
+  if (std::count(incoming, incoming + n_, kInfinity) > 0) return;  // all messages are certain
   for (Index i = 0; i < n_; ++i) {
-    values_.assign(incoming, incoming + n_);
-    values_[at(i)] = none();
-    const double others = log_sum(values_);
+    const double others = sum_without(incoming, i);
     if (others == kForbidden) continue;  // certain: a constant
     for (Index j = 0; j < n_; ++j) {
       if (j != i) d_incoming[j] -= d_outgoing[i] * std::exp(incoming[j] - others);
@@ -119,8 +184,27 @@ void OneFactor::pullback(const double*, const double* incoming, const double* d_
   }
 }
 
+// What must be on leaves no walk past it, and no other choice.
+double WalkFactor::hear(const double* scores, const double* incoming) {
+  const Index k = left_ + right_;
+  steps_ = steps(scores);
+  heard_.assign(incoming, incoming + n_variables());
+  for (Index i = 0; i < n_variables(); ++i) {
+    if (incoming[i] != kInfinity) continue;
+    if (heard_[at(i)] == kInfinity) heard_[at(i)] = 0.0;
+    if (i < k) {
+      steps_ = steps_taking(steps_, i, room_);
+      continue;
+    }
+    for (Index j = k; j < n_variables(); ++j) {
+      if (j != i) heard_[at(j)] = kForbidden;
+    }
+  }
+  return walks_.sum(steps_, heard_.data(), links());
+}
+
 double WalkFactor::log_partition(const double* scores, const double* incoming) {
-  return walks_.sum(steps(scores), incoming, links_ > 0 ? incoming + left_ + right_ : nullptr);
+  return hear(scores, incoming);
 }
 
 void WalkFactor::list_marginals() {
@@ -131,56 +215,72 @@ void WalkFactor::list_marginals() {
   off_.insert(off_.end(), walks_.unchosen(), walks_.unchosen() + links_);
 }
 
-void WalkFactor::messages(const double* scores, const double* incoming, double* outgoing) {
-  log_partition(scores, incoming);
+void WalkFactor::send(const double* scores, const double* incoming, double* outgoing) {
+  hear(scores, incoming);
   list_marginals();
+  bool sound = true;
   for (Index i = 0; i < n_variables(); ++i) {
-    outgoing[i] = message(on_[at(i)], off_[at(i)], incoming[i], kInfinity);
+    const double ratio = on_[at(i)] / off_[at(i)];
+    sound = sound && sound_odds(ratio);
+    outgoing[i] = std::log(ratio) - heard_[at(i)];
   }
+  if (sound) return;
+  logs_.sum(steps_, heard_.data(), links());
+  const Index k = left_ + right_;
   for (Index i = 0; i < n_variables(); ++i) {
-    if (!std::isinf(outgoing[i])) continue;
-    sum_without(scores, incoming, i);
-    const double on = on_[at(i)], off = off_[at(i)];
-    outgoing[i] = message(on, off, 0.0, kInfinity);
-    if (std::isinf(outgoing[i])) outgoing[i] = message(on, off, incoming[i], kCertain);
+    const double log_on = i < k ? logs_.taken()[i] : logs_.chosen()[i - k];
+    const double log_off = i < k ? logs_.skipped()[i] : logs_.unchosen()[i - k];
+    outgoing[i] = log_message(log_on, log_off, kInfinity);
+    // A link that another one excludes was finite when it came in.
+    if (heard_[at(i)] == kForbidden && incoming[i] != kForbidden) outgoing[i] = kForbidden;
   }
 }
 
-// The same walks without what variable i said. The message to i does not depend on that, but it may
-// have been so large that no chance was left for the contrary.
-void WalkFactor::sum_without(const double* scores, const double* incoming, Index i) {
-  without_.assign(incoming, incoming + n_variables());
-  without_[at(i)] = 0.0;
-  log_partition(scores, without_.data());
-  list_marginals();
-}
-
-void WalkFactor::pullback(const double* scores, const double* incoming, const double* d_outgoing,
-                          double* d_incoming, double* d_scores) {
-  log_partition(scores, incoming);
+void WalkFactor::go_back(const double* scores, const double* incoming, const double* d_outgoing,
+                         double* d_incoming, double* d_scores) {
+  hear(scores, incoming);
   list_marginals();
   std::fill(d_incoming, d_incoming + n_variables(), 0.0);
   std::fill(d_scores, d_scores + n_scores(), 0.0);
   std::vector<double> together(d_outgoing, d_outgoing + n_variables());
-  std::vector<Index> alone;  // variables that have left no chance for the contrary
+  std::vector<Index> alone;  // variables of which one state has next to no chance
   for (Index i = 0; i < n_variables(); ++i) {
     if (d_outgoing[i] == 0.0 || !pull_message(1.0, on_[at(i)], off_[at(i)]).constant) continue;
     together[at(i)] = 0.0;
     alone.push_back(i);
   }
-  go_back(together.data(), d_incoming, d_scores);
+  go_back_together(together.data(), d_incoming, d_scores);
   for (const Index i : alone) {
-    sum_without(scores, incoming, i);
-    std::fill(together.begin(), together.end(), 0.0);
-    together[at(i)] = d_outgoing[i];
-    const double own = d_incoming[i];
-    go_back(together.data(), d_incoming, d_scores);
-    d_incoming[i] = own;
+    go_back_alone(scores, incoming, i, d_outgoing[i], d_incoming, d_scores);
+  }
+}
+
+// Adds the gradient of one message: what is expected with its variable on, less what is expected
+// with it off.
+void WalkFactor::go_back_alone(const double* scores, const double* incoming, Index i,
+                               double d_message, double* d_incoming, double* d_scores) {
+  const Index k = left_ + right_;
+  with_one_.assign(incoming, incoming + n_variables());
+  for (const double state : {kInfinity, kForbidden}) {
+    with_one_[at(i)] = state;
+    if (log_partition(scores, with_one_.data()) == kForbidden) return;  // certain: a constant
+  }
+  for (const double state : {kInfinity, kForbidden}) {
+    const double amount = state == kInfinity ? d_message : -d_message;
+    with_one_[at(i)] = state;
+    hear(scores, with_one_.data());
+    to_on_.assign(walks_.chosen(), walks_.chosen() + steps_.choices);
+    for (double& mass : to_on_) mass *= amount;
+    walks_.differentiate({.masses = to_on_.data()});
+    for (Index j = 0; j < n_variables(); ++j) {
+      if (j != i) d_incoming[j] += j < k ? walks_.d_taken()[j] : to_on_[at(j - k)];
+    }
+    walks_.add_step_derivatives(d_scores);
   }
 }
 
 // Adds the gradients of messages under the present sums.
-void WalkFactor::go_back(const double* d_outgoing, double* d_incoming, double* d_scores) {
+void WalkFactor::go_back_together(const double* d_outgoing, double* d_incoming, double* d_scores) {
   const Index k = left_ + right_;
   to_on_.resize(at(n_variables()));
   to_off_.resize(at(n_variables()));
@@ -206,22 +306,46 @@ TreeFactorOfGraph::TreeFactorOfGraph(Index n_words, std::span<const std::int32_t
                                      std::span<const std::int32_t> modifiers, Trees trees,
                                      Root root) {
   tree_.set(n_words, heads, modifiers, trees, root);
+  modifiers_.assign(modifiers.begin(), modifiers.end());
   marginals_.resize(heads.size());
   outgoing_.resize(heads.size());
 }
 
+// An arc that must be on excludes all others of its word.
+bool TreeFactorOfGraph::hear(const double* incoming) {
+  heard_.assign(incoming, incoming + n_variables());
+  tree_.forget();
+  if (!any_infinite(incoming, n_variables())) return true;
+  for (Index i = 0; i < n_variables(); ++i) {
+    if (incoming[i] != kInfinity) continue;
+    if (heard_[at(i)] == kInfinity) heard_[at(i)] = 0.0;
+    for (Index j = 0; j < n_variables(); ++j) {
+      if (j != i && modifiers_[at(j)] == modifiers_[at(i)]) heard_[at(j)] = kForbidden;
+    }
+  }
+  return tree_.possible(heard_.data());
+}
+
 double TreeFactorOfGraph::log_partition(const double*, const double* incoming) {
-  return tree_.messages(incoming, kCertain, marginals_.data(), outgoing_.data());
+  if (!hear(incoming)) return kForbidden;
+  return tree_.messages(heard_.data(), kInfinity, marginals_.data(), outgoing_.data());
 }
 
-void TreeFactorOfGraph::messages(const double*, const double* incoming, double* outgoing) {
-  tree_.messages(incoming, kCertain, marginals_.data(), outgoing);
+void TreeFactorOfGraph::send(const double*, const double* incoming, double* outgoing) {
+  std::fill(outgoing, outgoing + n_variables(), 0.0);
+  if (!hear(incoming)) return;
+  tree_.messages(heard_.data(), kInfinity, marginals_.data(), outgoing);
+  for (Index i = 0; i < n_variables(); ++i) {
+    if (heard_[at(i)] == kForbidden && incoming[i] != kForbidden) outgoing[i] = kForbidden;
+  }
 }
 
-void TreeFactorOfGraph::pullback(const double*, const double* incoming, const double* d_outgoing,
-                                 double* d_incoming, double*) {
-  tree_.messages(incoming, kCertain, marginals_.data(), outgoing_.data());
-  tree_.pullback(incoming, marginals_.data(), d_outgoing, 0.0, d_incoming);
+void TreeFactorOfGraph::go_back(const double*, const double* incoming, const double* d_outgoing,
+                                double* d_incoming, double*) {
+  std::fill(d_incoming, d_incoming + n_variables(), 0.0);
+  if (!hear(incoming)) return;
+  tree_.messages(heard_.data(), kInfinity, marginals_.data(), outgoing_.data());
+  tree_.pullback(heard_.data(), marginals_.data(), d_outgoing, 0.0, d_incoming);
 }
 
 }  // namespace arbora

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "arbora/base/interruption.hpp"
+
 namespace arbora {
 namespace {
 
@@ -61,9 +63,11 @@ class ArcBits {
   void reach(Index start, WordSet& seen) const {
     std::vector<Index> open{start};
     seen.add(start);
+    Polling polling;
     while (!open.empty()) {
       const Index here = open.back();
       open.pop_back();
+      polling.after(static_cast<Index>(words_));
       seen.add_row(rows_.data() + static_cast<std::size_t>(here) * words_,
                    [&](Index word) { open.push_back(word); });
     }
@@ -120,8 +124,10 @@ Verdict spanning_verdict(ArcScores scores, Root root) {
   // Name the word that the most capable root word still fails to reach.
   Verdict verdict{Problem::no_root, 1};
   Index most = -1;
+  Polling polling;
   for (Index r = 1; r <= n; ++r) {
     if (!scores.allows(0, r)) continue;
+    polling.after(n * n / 64);
     const WordSet seen = arcs.reach(r);
     if (seen.size() > most) {
       most = seen.size();
@@ -168,6 +174,7 @@ bool has_projective_tree(ArcScores scores, Root root, Index freed) {
   };
   const Index first = root == Root::multi ? 0 : 1;
   SpanBits complete_right(n), complete_left(n), open_left(n), joint(n);
+  Polling polling;
   for (Index s = n; s >= first; --s) {
     complete_right.set(s, s);
     complete_left.set(s, s);
@@ -182,6 +189,7 @@ bool has_projective_tree(ArcScores scores, Root root, Index freed) {
         }
       }
       if (k == n) break;
+      polling.after(10 + (n - k) / 16);
       if (complete_right.get(s, k)) joint.gain(s, complete_left, k + 1, k);
       if (open_right) complete_right.gain(s, complete_right, k, k);
       if (k > s && complete_left.get(s, k)) complete_left.gain(s, open_left, k, k);
@@ -206,6 +214,31 @@ std::vector<bool> possible_single_roots(ArcScores scores) {
     roots[static_cast<std::size_t>(r)] = above.has(r) && scores.allows(0, r);
   }
   return roots;
+}
+
+// The arc h -> m needs a way from the root to h that does not pass m; all else follows, because
+// what else m leads to may hang from it.
+std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root,
+                                         std::span<const Index> modifiers) {
+  const Index n = scores.n_words, side = scores.side();
+  const ArcBits arcs(scores, Direction::down);
+  const std::vector<bool> roots =
+      root == Root::single ? possible_single_roots(scores) : std::vector<bool>();
+  std::vector<bool> possible(static_cast<std::size_t>(side * side), false);
+  for (const Index m : modifiers) {
+    WordSet seen(n);
+    seen.add(m);
+    if (root == Root::multi) arcs.reach(0, seen);
+    for (Index r = 1; root == Root::single && r <= n; ++r) {
+      if (roots[static_cast<std::size_t>(r)] && !seen.has(r)) arcs.reach(r, seen);
+    }
+    const bool of_root = root == Root::multi || roots[static_cast<std::size_t>(m)];
+    for (Index h = 0; h <= n; ++h) {
+      const bool reached = h == 0 ? of_root : h != m && seen.has(h);
+      possible[static_cast<std::size_t>(h * side + m)] = reached && scores.allows(h, m);
+    }
+  }
+  return possible;
 }
 
 Verdict feasibility(ArcScores scores, Trees trees, Root root) {

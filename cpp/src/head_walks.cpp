@@ -30,6 +30,23 @@ HeadSteps steps_of(const StepTables& steps, Index head) {
           static_cast<Index>(steps.parts().modifiers(head, 1).size()), steps.choices(head)};
 }
 
+HeadSteps steps_taking(const HeadSteps& steps, Index modifier, std::vector<double>& room) {
+  if (steps.first != room.data()) {
+    room.assign(steps.first, steps.first + steps.choices * steps.pairs());
+  }
+  const bool on_left = modifier < steps.left;
+  const Index place = on_left ? modifier : modifier - steps.left;
+  const Index k = on_left ? steps.left : steps.right;
+  for (Index c = 0; c < steps.choices; ++c) {
+    const Index side = c * steps.pairs() + (on_left ? 0 : sibling_pairs(steps.left));
+    for (Index next = place + 1; next <= k; ++next) {
+      double* row = room.data() + side + sibling_pair(0, next);
+      std::fill(row, row + place + 1, kForbidden);
+    }
+  }
+  return {room.data(), steps.left, steps.right, steps.choices};
+}
+
 // Where the numbers of one choice and side are.
 struct HeadWalks::Side {
   Index k;         // modifiers

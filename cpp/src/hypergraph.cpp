@@ -4,6 +4,7 @@
 #include <cmath>
 #include <new>
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/base/pack.hpp"
 
 namespace arbora {
@@ -31,10 +32,9 @@ ARBORA_INLINE double share_out(double* local, Index count, double top) {
 }
 
 ARBORA_MULTIVERSION
-void sweep_up(const Hyperedge* edges, const Index* first, Index n_nodes, const double* weights,
-              double* log_sum, double* local) {
-  log_sum[0] = 0.0;
-  for (Index node = 1; node < n_nodes; ++node) {
+void sweep_up(const Hyperedge* edges, const Index* first, Index first_node, Index end_node,
+              const double* weights, double* log_sum, double* local) {
+  for (Index node = first_node; node < end_node; ++node) {
     const Index begin = first[node], count = first[node + 1] - begin;
     double top = kForbidden;
     for (Index i = begin; i < begin + count; ++i) {
@@ -51,12 +51,40 @@ void sweep_up(const Hyperedge* edges, const Index* first, Index n_nodes, const d
   }
 }
 
+// Calls visit(node) for the nodes first..last in their order, or in the opposite one, and polls now
+// and then.
+constexpr Index kNodesPerPoll = 512;
+constexpr Index kWorkPerEdge = 20;
+
+template <class Visit>
+ARBORA_INLINE void visit_up(const Hypergraph& graph, Index first, Index last, const Visit& visit) {
+  Polling polling;
+  while (first <= last) {
+    const Index end = std::min(first + kNodesPerPoll, last + 1);
+    polling.after(kWorkPerEdge * (graph.first_edge(end) - graph.first_edge(first)));
+    for (; first < end; ++first) visit(first);
+  }
+}
+
+template <class Visit>
+ARBORA_INLINE void visit_down(const Hypergraph& graph, Index first, Index last,
+                              const Visit& visit) {
+  Polling polling;
+  while (first <= last) {
+    const Index end = std::max(last - kNodesPerPoll, first - 1);
+    polling.after(kWorkPerEdge * (graph.last_edge(last) - graph.last_edge(end)));
+    for (; last > end; --last) visit(last);
+  }
+}
+
 // Calls visit(edge) from the goal down; choose(node) says which edge.
 template <class Choose>
 void walk(const Hypergraph& graph, Index goal, const Choose& choose, std::vector<Index>& edges) {
   edges.clear();
   std::vector<Index> open{goal};
+  Polling polling;
   while (!open.empty()) {
+    polling.after(20.0);
     const Index chosen = choose(open.back());
     open.pop_back();
     if (edges.size() == kMostEdges) throw std::bad_alloc();
@@ -89,8 +117,14 @@ std::size_t Hypergraph::bytes() const {
 void inside(const Hypergraph& graph, const double* log_weights, InsideSums& sums) {
   sums.log_sum.resize(at(graph.n_nodes()));
   sums.local.resize(at(graph.n_edges() + kPackWidth));
-  sweep_up(graph.edges(), graph.first_edges(), graph.n_nodes(), log_weights, sums.log_sum.data(),
-           sums.local.data());
+  sums.log_sum[0] = 0.0;
+  Polling polling;
+  for (Index node = 1; node < graph.n_nodes(); node += kNodesPerPoll) {
+    const Index end = std::min(node + kNodesPerPoll, graph.n_nodes());
+    polling.after(kWorkPerEdge * (graph.first_edge(end) - graph.first_edge(node)));
+    sweep_up(graph.edges(), graph.first_edges(), node, end, log_weights, sums.log_sum.data(),
+             sums.local.data());
+  }
 }
 
 void marginals(const Hypergraph& graph, const InsideSums& sums, Index goal, double* of_nodes,
@@ -99,16 +133,16 @@ void marginals(const Hypergraph& graph, const InsideSums& sums, Index goal, doub
   std::fill(of_weights, of_weights + n_weights, 0.0);
   of_nodes[goal] = sums.log_sum[at(goal)] == kForbidden ? 0.0 : 1.0;
   const Hyperedge* edges = graph.edges();
-  for (Index node = goal; node > 0; --node) {
+  visit_down(graph, 1, goal, [&](Index node) {
     const double mass = of_nodes[node];
-    if (mass == 0.0) continue;
+    if (mass == 0.0) return;
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const double share = mass * sums.local[at(i)];
       of_weights[edges[i].weight] += share;
       of_nodes[edges[i].first] += share;
       of_nodes[edges[i].second] += share;
     }
-  }
+  });
   of_nodes[0] = of_weights[0] = 0.0;  // what edges without a tail or a weight left there
 }
 
@@ -120,16 +154,16 @@ void tangents(const Hypergraph& graph, const InsideSums& sums, Index goal, const
   double *up = scratch.log_sum.data(), *down = scratch.of_nodes.data();
   const Hyperedge* edges = graph.edges();
   const double* local = sums.local.data();
-  for (Index node = 1; node <= goal; ++node) {
+  visit_up(graph, 1, goal, [&](Index node) {
     double sum = 0.0;
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       sum += local[i] * score_of(edges[i], d_weights, up);
     }
     up[node] = sum;
-  }
-  for (Index node = goal; node > 0; --node) {
+  });
+  visit_down(graph, 1, goal, [&](Index node) {
     const double mass = of_nodes[node], moved = down[node];
-    if (mass == 0.0 && moved == 0.0) continue;
+    if (mass == 0.0 && moved == 0.0) return;
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const double centred = score_of(edges[i], d_weights, up) - up[node];
       const double share = local[i] * (moved + mass * centred);
@@ -137,22 +171,22 @@ void tangents(const Hypergraph& graph, const InsideSums& sums, Index goal, const
       down[edges[i].first] += share;
       down[edges[i].second] += share;
     }
-  }
+  });
   answer[0] = 0.0;
 }
 
 double entropy(const Hypergraph& graph, const InsideSums& sums, Index goal,
                const double* of_nodes) {
   double total = 0.0;
-  for (Index node = goal; node > 0; --node) {
-    if (of_nodes[node] == 0.0) continue;
+  visit_down(graph, 1, goal, [&](Index node) {
+    if (of_nodes[node] == 0.0) return;
     double surprise = 0.0;
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const double p = sums.local[at(i)];
       if (p > 0.0) surprise -= p * std::log(p);
     }
     total += of_nodes[node] * std::max(0.0, surprise);
-  }
+  });
   return total;
 }
 
@@ -161,14 +195,14 @@ void best_scores(const Hypergraph& graph, const double* log_weights, BestScores&
   best.edge.assign(at(graph.n_nodes()), -1);
   double* score = best.score.data();
   score[0] = 0.0;
-  for (Index node = 1; node < graph.n_nodes(); ++node) {
+  visit_up(graph, 1, graph.n_nodes() - 1, [&](Index node) {
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const double candidate = score_of(graph.edge(i), log_weights, score);
       if (candidate <= score[node]) continue;
       score[node] = candidate;
       best.edge[at(node)] = i;
     }
-  }
+  });
 }
 
 void best_with_weights(const Hypergraph& graph, const double* log_weights, const BestScores& best,
@@ -177,9 +211,9 @@ void best_with_weights(const Hypergraph& graph, const double* log_weights, const
   std::vector<double> around(at(graph.n_nodes()), kForbidden);  // the best without the node itself
   std::fill(of_weights, of_weights + n_weights, kForbidden);
   around[at(goal)] = 0.0;
-  for (Index node = goal; node > 0; --node) {
+  visit_down(graph, 1, goal, [&](Index node) {
     const double outer = around[at(node)];
-    if (outer == kForbidden) continue;
+    if (outer == kForbidden) return;
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const Hyperedge& e = graph.edge(i);
       const double first = best.score[at(e.first)], second = best.score[at(e.second)];
@@ -188,7 +222,7 @@ void best_with_weights(const Hypergraph& graph, const double* log_weights, const
       raise(around[at(e.first)], alone + second);
       raise(around[at(e.second)], alone + first);
     }
-  }
+  });
 }
 
 void best_derivation(const Hypergraph& graph, const BestScores& best, Index goal,
@@ -216,13 +250,13 @@ void draw_derivation(const Hypergraph& graph, const InsideSums& sums, Index goal
 bool is_derivable(const Hypergraph& graph, const double* log_weights, Index goal) {
   std::vector<char> derivable(at(goal + 1), 0);
   derivable[0] = 1;
-  for (Index node = 1; node <= goal; ++node) {
+  visit_up(graph, 1, goal, [&](Index node) {
     for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
       const Hyperedge& edge = graph.edge(i);
       if (log_weights[edge.weight] == kForbidden || derivable[at(edge.first)] == 0) continue;
       if (derivable[at(edge.second)] != 0) derivable[at(node)] = 1;
     }
-  }
+  });
   return derivable[at(goal)] != 0;
 }
 

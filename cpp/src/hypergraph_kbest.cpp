@@ -8,6 +8,7 @@
 #include <queue>
 #include <vector>
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/inference/hypergraph.hpp"
 
 namespace arbora {
@@ -49,6 +50,7 @@ class Search {
     if (best_.edge[at(goal_)] < 0) return false;
     open_.assign(1, {goal_, rank});
     while (!open_.empty()) {
+      polling_.after(100.0);
       const auto [node, wanted] = open_.back();
       NodeList& list = lists_[at(node)];
       if (list.found.empty()) start(node, list);
@@ -66,10 +68,11 @@ class Search {
     return static_cast<Index>(lists_[at(goal_)].found.size()) > rank;
   }
 
-  RankedDerivation derivation(Index rank) const {
+  RankedDerivation derivation(Index rank) {
     RankedDerivation answer{lists_[at(goal_)].found[at(rank)].score, {}};
     std::vector<Wanted> open{{goal_, rank}};
     while (!open.empty()) {
+      polling_.after(20.0);
       const auto [node, number] = open.back();
       open.pop_back();
       const Choice choice = chosen(node, number);
@@ -90,6 +93,7 @@ class Search {
   // The best derivation is known from the sweep; the best of the other edges are its rivals.
   void start(Index node, NodeList& list) {
     const Index best = best_.edge[at(node)];
+    polling_.after(50 * graph_.n_edges_of(node));
     for (Index i = graph_.first_edge(node); i < graph_.last_edge(node); ++i) {
       const double score = score_of(i, 0, 0);
       if (i != best && score > kForbidden) list.frontier.push({score, i, 0, 0});
@@ -141,6 +145,7 @@ class Search {
   BestScores best_;
   std::vector<NodeList> lists_;
   std::vector<Wanted> open_;
+  Polling polling_;
 };
 
 }  // namespace

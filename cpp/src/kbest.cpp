@@ -15,6 +15,7 @@
 #include <set>
 #include <utility>
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/base/workspace.hpp"
 #include "arbora/inference/best_tree.hpp"
 
@@ -66,8 +67,8 @@ struct BetterPart {
 
 class Search {
  public:
-  Search(LabelledScores scores, Trees trees, Root root, Index k, const StopFlag* stop)
-      : scores_(scores), trees_(trees), root_(root), wanted_(k), stop_(stop), ranking_(scores) {
+  Search(LabelledScores scores, Trees trees, Root root, Index k)
+      : scores_(scores), trees_(trees), root_(root), wanted_(k), ranking_(scores) {
     const Index side = scores.side();
     best_.resize(static_cast<std::size_t>(side * side));
     for (Index cell = 0; cell < side * side; ++cell) {
@@ -80,7 +81,7 @@ class Search {
     current_ = best_;
     add_best_of(Part{}, kInfinity);
     std::vector<RankedTree> found;
-    while (!queue_.empty() && static_cast<Index>(found.size()) < wanted_ && !stopped()) {
+    while (!queue_.empty() && static_cast<Index>(found.size()) < wanted_) {
       const Part part = std::move(queue_.extract(queue_.begin()).value());
       found.push_back(to_tree(part));
       const Index still_wanted = wanted_ - static_cast<Index>(found.size());
@@ -90,8 +91,6 @@ class Search {
   }
 
  private:
-  bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
-
   double& cell(Index h, Index m) {
     return current_[static_cast<std::size_t>(h * scores_.side() + m)];
   }
@@ -101,8 +100,8 @@ class Search {
   // No tree of a part beats `bound`, the score of the tree taken out of the whole; where the search
   // for best trees rounds differently, the bound keeps the list in order.
   void add_best_of(Part part, double bound) {
-    if (stopped()) return;
     const Index n = scores_.n_words;
+    polling_.after(10 * n * n);
     std::vector<std::int32_t> heads(static_cast<std::size_t>(n));
     workspace_.reset();
     if (!best_tree({current_.data(), n}, trees_, root_, heads.data(), workspace_)) return;
@@ -128,7 +127,7 @@ class Search {
     const Index n = scores_.n_words;
     current_ = best_;
     for (Index m = 1; m < part.pivot; ++m) fix(part, m);
-    for (Index m = part.pivot; m <= n && !stopped(); ++m) {
+    for (Index m = part.pivot; m <= n; ++m) {
       Part rest;
       rest.pivot = m;
       if (m == part.pivot) rest.excluded = part.excluded;
@@ -163,19 +162,18 @@ class Search {
   Trees trees_;
   Root root_;
   Index wanted_;
-  const StopFlag* stop_;
   LabelRanking ranking_;
   std::vector<double> best_, current_;  // arc scores: unconstrained, and of the part at hand
   std::set<Part, BetterPart> queue_;
   std::size_t serial_ = 0;
   Workspace workspace_;
+  Polling polling_;
 };
 
 }  // namespace
 
-std::vector<RankedTree> kbest_trees(LabelledScores scores, Trees trees, Root root, Index k,
-                                    const StopFlag* stop) {
-  return Search(scores, trees, root, k, stop).run();
+std::vector<RankedTree> kbest_trees(LabelledScores scores, Trees trees, Root root, Index k) {
+  return Search(scores, trees, root, k).run();
 }
 
 }  // namespace arbora

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "arbora/base/interruption.hpp"
+
 namespace arbora {
 namespace {
 
@@ -15,6 +17,7 @@ class LabelProbabilities {
 
   const std::vector<double>& of(Index cell) {
     const double* label = scores_.first + cell * scores_.n_labels;
+    polling_.after(20 * scores_.n_labels);
     const double best = *std::max_element(label, label + scores_.n_labels);
     double sum = 0.0;
     for (std::size_t l = 0; l < p_.size(); ++l) {
@@ -28,6 +31,7 @@ class LabelProbabilities {
  private:
   LabelledScores scores_;
   std::vector<double> p_;
+  Polling polling_;
 };
 
 Index cells(LabelledScores scores) { return scores.side() * scores.side(); }
@@ -43,10 +47,12 @@ void best_labels(LabelledScores scores, double* arcs) {
 
 void sum_labels(LabelledScores scores, double* arcs) {
   best_labels(scores, arcs);
+  Polling polling;
   for (Index i = 0; i < cells(scores); ++i) {
     if (arcs[i] == kForbidden || scores.n_labels == 1) continue;
     const double* label = scores.first + i * scores.n_labels;
     double sum = 0.0;
+    polling.after(20 * scores.n_labels);
     for (Index l = 0; l < scores.n_labels; ++l) sum += std::exp(label[l] - arcs[i]);
     arcs[i] += std::log(sum);
   }

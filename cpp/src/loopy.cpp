@@ -52,9 +52,7 @@ void for_each_sentence(const LoopyBatch& batch, const Job& job) {
   for (Index i = 0; i < batch.parts.size(); ++i) {
     costs.push_back(cost_of(batch.parts[i], batch.settings.iterations));
   }
-  for_each_by_cost(
-      costs, batch.threads, [&](Index i, Workspace&) { job(i); },
-      [&] { batch.interruption.poll(); });
+  for_each_by_cost(costs, batch.threads, [&](Index i, Workspace&) { job(i); });
 }
 
 // Runs job(sentence's number, sentence) for every sentence that has a tree; the first that has

@@ -170,14 +170,14 @@ void LoopyRun::walks_back(const Row& old, Index iteration, const PartValues<doub
     add_head_gradients(h, old, start);
     for (std::size_t j = 0; j < k; ++j) {
       if (!alone_[j] || d_to_arcs_[j] == 0.0 || in_arcs_[j] == kForbidden) continue;
-      walks_back_without(h, j, d_scores);
+      walks_back_alone(h, j, d_scores);
       add_head_gradients(h, old, start);
     }
   }
 }
 
 // The gradients by the fresh messages of a head's walks, and the direction they ask for. Modifiers
-// that have left no chance for the contrary come later, alone.
+// of which one state has next to no chance come later, alone.
 void LoopyRun::take_messages(Index head, double share) {
   const ArcOrder& order = graph_.order();
   const Row d = row_at(d_row_.data());
@@ -204,18 +204,27 @@ void LoopyRun::take_messages(Index head, double share) {
   }
 }
 
-void LoopyRun::walks_back_without(Index head, std::size_t j, const PartValues<double>& d_scores) {
-  sum_without(head, j);
-  const Pull pull = pull_message(d_to_arcs_[j], walks_.taken()[j], walks_.skipped()[j]);
-  std::fill(to_on_.begin(), to_on_.end(), 0.0);
-  std::fill(to_off_.begin(), to_off_.end(), 0.0);
-  to_on_[j] = pull.on;
-  to_off_[j] = pull.off;
-  walks_.differentiate({nullptr, to_on_.data(), to_off_.data(), nullptr});
-  walks_.add_part_derivatives(*graph_.steps(), head, graph_.of_walks(d_scores));
-  d_in_arcs_.assign(walks_.d_taken(), walks_.d_taken() + in_arcs_.size());
+// The gradient of the message to one modifier: what is expected of the walks that take it, less
+// what is expected of those that do not.
+void LoopyRun::walks_back_alone(Index head, std::size_t j, const PartValues<double>& d_scores) {
+  const HeadSteps steps = steps_of(*graph_.steps(), head);
+  const double* links = in_links_.empty() ? nullptr : in_links_.data();
+  d_in_arcs_.assign(in_arcs_.size(), 0.0);
+  d_in_links_.assign(in_links_.size(), 0.0);
+  const double in = in_arcs_[j];
+  for (const bool taken : {true, false}) {
+    in_arcs_[j] = taken ? 0.0 : kForbidden;
+    walks_.sum(taken ? steps_taking(steps, static_cast<Index>(j), room_) : steps, in_arcs_.data(),
+               links);
+    d_to_links_.assign(walks_.chosen(), walks_.chosen() + steps.choices);
+    for (double& mass : d_to_links_) mass *= taken ? d_to_arcs_[j] : -d_to_arcs_[j];
+    walks_.differentiate({.masses = d_to_links_.data()});
+    walks_.add_part_derivatives(*graph_.steps(), head, graph_.of_walks(d_scores));
+    for (std::size_t i = 0; i < in_arcs_.size(); ++i) d_in_arcs_[i] += walks_.d_taken()[i];
+    for (std::size_t c = 0; c < in_links_.size(); ++c) d_in_links_[c] += d_to_links_[c];
+  }
+  in_arcs_[j] = in;
   d_in_arcs_[j] = 0.0;
-  d_in_links_.assign(walks_.d_chosen(), walks_.d_chosen() + in_links_.size());
 }
 
 // Gradients by what a head's walks heard: totals, or probabilities, without their own messages.

@@ -168,7 +168,7 @@ void LoopyGraph::bound_messages(const PartScores& scores) {
   }
   const double of_links = grand() ? 2.0 * static_cast<double>(parts_->n_words() + 1) : 0.0;
   certain_ =
-      kCertain + *std::max_element(sizes_.begin(), sizes_.end()) + (6.0 + of_links) * of_steps;
+      kNothing + *std::max_element(sizes_.begin(), sizes_.end()) + (6.0 + of_links) * of_steps;
 }
 
 void LoopyGraph::read(const PartScores& tables, double* of_arcs, double* of_pairs) const {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "arbora/inference/log_odds.hpp"
 
@@ -161,6 +160,7 @@ double LoopyRun::sum_head(Index head, const Row& old, Start start) {
                     in_links_.empty() ? nullptr : in_links_.data());
 }
 
+// Messages to arcs that are forbidden, or that the tree has made certain, are of no consequence.
 void LoopyRun::send_from_walks(const Row& old, const Row& fresh, Start start) {
   const ArcOrder& order = graph_.order();
   for (Index h = 0; h <= graph_.parts().n_words(); ++h) {
@@ -172,27 +172,29 @@ void LoopyRun::send_from_walks(const Row& old, const Row& fresh, Start start) {
           in_links_[c] == kForbidden ? 0.0 : walks_.log_walks()[c] - log_partition + total;
     }
     double* to_modifier = fresh.to_modifier + order.first[at(h)];
+    const double* from_tree = old.from_tree + order.first[at(h)];
+    bool sound = true;
     for (std::size_t j = 0; j < in_arcs_.size(); ++j) {
-      to_modifier[j] = message(walks_.taken()[j], walks_.skipped()[j], in_arcs_[j], kInfinity);
+      const double ratio = walks_.taken()[j] / walks_.skipped()[j];
+      const bool of_consequence = std::abs(from_tree[j]) != graph_.certain();
+      sound = sound && (sound_odds(ratio) || !of_consequence);
+      to_modifier[j] = of_consequence ? std::log(ratio) - in_arcs_[j] : 0.0;
     }
-    for (std::size_t j = 0; j < in_arcs_.size(); ++j) {
-      if (in_arcs_[j] == kForbidden) {
-        to_modifier[j] = 0.0;
-      } else if (std::isinf(to_modifier[j])) {
-        sum_without(h, j);
-        to_modifier[j] = message(walks_.taken()[j], walks_.skipped()[j], 0.0, graph_.certain());
-      }
-    }
+    if (!sound) mend_messages(h, to_modifier);
   }
 }
 
-// The walks of the same head again, without what modifier j said. The message to j does not depend
-// on that, but it may have been so large that no chance was left for the contrary.
-void LoopyRun::sum_without(Index head, std::size_t j) {
-  const double in = std::exchange(in_arcs_[j], 0.0);
-  walks_.sum(steps_of(*graph_.steps(), head), in_arcs_.data(),
-             in_links_.empty() ? nullptr : in_links_.data());
-  in_arcs_[j] = in;
+// The messages of a head's walks again, in logarithms: what came in left no chance for some of the
+// contrary.
+void LoopyRun::mend_messages(Index head, double* to_modifier) {
+  log_walks_.sum(steps_of(*graph_.steps(), head), in_arcs_.data(),
+                 in_links_.empty() ? nullptr : in_links_.data());
+  for (std::size_t j = 0; j < in_arcs_.size(); ++j) {
+    to_modifier[j] =
+        in_arcs_[j] == kForbidden
+            ? 0.0
+            : log_message(log_walks_.taken()[j], log_walks_.skipped()[j], graph_.certain());
+  }
 }
 
 // log of the sum over a head's own heads of all that is known of them, as its walks tell it.

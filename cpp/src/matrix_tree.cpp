@@ -51,7 +51,9 @@ void fill(const Prepared& prepared, Matrix<double> w) {
 
 void fill(const Prepared& prepared, Matrix<Wide> w) {
   const Index n = prepared.scores.n_words;
+  Polling polling;
   for (Index h = 0; h <= n; ++h) {
+    polling.after(40 * n);
     for (Index m = 1; m <= n; ++m) {
       w.set(
           h, m,
@@ -131,6 +133,9 @@ Matrix<T> copy_of(Matrix<T> x, Index side, Workspace& workspace) {
   return copy;
 }
 
+// Marginals err by little more than rounding errors of 1.
+constexpr double kDoubtful = 1e-9;
+
 template <class T>
 bool sums_on(const Prepared& prepared, Workspace& workspace, double* marginals, Sums* sums) {
   const Index n = prepared.scores.n_words, side = n + 1;
@@ -144,6 +149,7 @@ bool sums_on(const Prepared& prepared, Workspace& workspace, double* marginals, 
   log_z.add(prepared.shift.root);
   sums->relative = log_z.value();
   sums->log_partition = absolute_log(prepared.scores, prepared.shift, log_z);
+  sums->doubtful = kDoubtful;
   if (marginals == nullptr) return true;
   const auto g = Matrix<T>::carve(workspace, side, side, Number<T>::zero());
   run_back(tape, g, Row<T>::carve(workspace, side + Row<T>::width));

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "arbora/base/interruption.hpp"
+
 #ifdef _WIN32
 #include <process.h>
 #else
@@ -131,8 +133,7 @@ class Helpers {
 
 }  // namespace
 
-void for_each_sentence(Index count, int threads, double work, const SentenceJob& job,
-                       const std::function<void()>& idle) {
+void for_each_sentence(Index count, int threads, double work, const SentenceJob& job) {
   if (count == 0) return;
   const double worthwhile = std::max(1.0, work / kWorkPerThread);
   const auto workers = std::max(
@@ -156,7 +157,12 @@ void for_each_sentence(Index count, int threads, double work, const SentenceJob&
       next = count;
     }
   };
+  Interruption* const interruption = InterruptionScope::current();
+  const auto poll = [&] {
+    if (interruption != nullptr) interruption->poll();
+  };
   const auto drain = [&] {
+    const InterruptionScope scope(interruption);
     Workspace workspace;
     guarded([&] {
       for (Index first = next.fetch_add(run); first < count; first = next.fetch_add(run)) {
@@ -164,12 +170,13 @@ void for_each_sentence(Index count, int threads, double work, const SentenceJob&
           workspace.reset();
           job(i, workspace);
         }
+        poll();
       }
     });
   };
   if (workers > 1) {
     std::function<void()> waiting;
-    if (idle) waiting = [&] { guarded(idle); };
+    if (interruption != nullptr) waiting = [&] { guarded(poll); };
     Helpers::of_this_process().run(workers - 1, drain, waiting);
   } else {
     drain();
@@ -177,12 +184,10 @@ void for_each_sentence(Index count, int threads, double work, const SentenceJob&
   if (failure) std::rethrow_exception(failure);
 }
 
-void for_each_by_cost(std::span<const double> costs, int threads, const SentenceJob& job,
-                      const std::function<void()>& idle) {
+void for_each_by_cost(std::span<const double> costs, int threads, const SentenceJob& job) {
   const auto count = static_cast<Index>(costs.size());
   const double work = std::accumulate(costs.begin(), costs.end(), 0.0);
-  if (threads == 1 || count > kSmallBatch)
-    return for_each_sentence(count, threads, work, job, idle);
+  if (threads == 1 || count > kSmallBatch) return for_each_sentence(count, threads, work, job);
   std::vector<Index> order(costs.size());
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
@@ -191,7 +196,7 @@ void for_each_by_cost(std::span<const double> costs, int threads, const Sentence
   const SentenceJob in_order = [&](Index i, Workspace& workspace) {
     job(order[static_cast<std::size_t>(i)], workspace);
   };
-  for_each_sentence(count, threads, work, in_order, idle);
+  for_each_sentence(count, threads, work, in_order);
 }
 
 }  // namespace arbora

@@ -17,11 +17,16 @@ constexpr double kGrowth = 1.9095425048844386;
 // Below this, underflow in the chart may have cost Z its precision.
 constexpr double kSmallestTrusted = 1e-280;
 
+// What underflow loses of a sum, with room for many terms.
+constexpr double kLost = 1e-290;
+
 void fill(ArcScores scores, const Shift& shift, Matrix<double> w) {
   plain_weights(scores, shift, w);
 }
 void fill(ArcScores scores, const Shift& shift, Matrix<Wide> w) {
+  Polling polling;
   for (Index h = 0; h <= scores.n_words; ++h) {
+    polling.after(40 * scores.n_words);
     for (Index m = 1; m <= scores.n_words; ++m) w.set(h, m, wide_weight(scores, shift, h, m));
   }
 }
@@ -63,6 +68,11 @@ template <class B>
 bool trusted(Dual<B> z) {
   return trusted(z.value);
 }
+
+// Nothing is ever subtracted, so that small marginals lose digits to underflow only: in the chart,
+// or when a wide number becomes a double.
+double least_marginal(double z) { return kLost / z; }
+double least_marginal(Wide) { return kLost; }
 
 ExactSum log_of(double z) {
   ExactSum sum;
@@ -111,6 +121,7 @@ bool sums_on(ArcScores scores, Root root, const Shift& shift, double* marginals,
   log_z.add(shift.root);
   sums->relative = log_z.value();
   sums->log_partition = absolute_log(scores, shift, log_z);
+  sums->doubtful = least_marginal(z);
   if (marginals != nullptr) report(e, z, marginals, workspace);
   return true;
 }
@@ -135,9 +146,10 @@ bool sample_on(ArcScores scores, Root root, const Shift& shift, DrawKey key, Ind
   fill(scores, shift, e.w);
   if (!trusted(inside(e))) return false;
   std::vector<EisnerItem> open;
+  Polling polling;
   for (Index draw = 0; draw < count; ++draw) {
     RandomStream random(key.seed, key.sentence, static_cast<std::uint64_t>(draw));
-    walk_down(e, ChooseRandomly<T>{random}, open, heads + draw * scores.n_words);
+    walk_down(e, ChooseRandomly<T>{random}, open, heads + draw * scores.n_words, polling);
   }
   return true;
 }
@@ -161,6 +173,21 @@ Sums projective_sums(ArcScores scores, Root root, double* column_shift, double* 
     sums_on<Wide>(scores, root, shift, marginals, &sums, workspace);
   }
   return sums;
+}
+
+void projective_log_marginals(ArcScores scores, Root root, double* log_marginals,
+                              Workspace& workspace) {
+  const Index side = scores.side();
+  const Shift shift = make_shift(scores, root, kGrowth, Row<double>::carve(workspace, side).data());
+  const auto e = Eisner<Wide>::carve(workspace, scores.n_words, root);
+  fill(scores, shift, e.w);
+  const Wide z = inside(e);
+  const auto chart = EisnerChart<Wide>::carve(workspace, scores.n_words);
+  outside(e, chart);
+  std::fill(log_marginals, log_marginals + side * side, kForbidden);
+  visit_arcs(e, chart, [&](Index h, Index m, Wide weight) {
+    log_marginals[h * side + m] = (weight / z).log();
+  });
 }
 
 void projective_vjp(ArcScores scores, Root root, const double* marginals, const double* d_marginals,
@@ -190,7 +217,8 @@ bool best_projective_tree(ArcScores scores, Root root, std::int32_t* heads, Work
   const auto e = best_chart(scores, root, workspace, &best);
   if (best == kForbidden) return false;
   std::vector<EisnerItem> open;
-  walk_down(e, ChooseBest{}, open, heads);
+  Polling polling;
+  walk_down(e, ChooseBest{}, open, heads, polling);
   return true;
 }
 

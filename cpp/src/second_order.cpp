@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <new>
 
+#include "arbora/base/interruption.hpp"
+
 namespace arbora {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+constexpr Index kContextsPerPoll = 64;
 
 // Builds items by width, narrow before wide. h is a head, m a modifier and s one before it. C[h, e]
 // is a half of h that reaches to e, I[h, m] an open item, S[s, m] two neighbours whose halves meet.
@@ -29,12 +33,15 @@ class Builder {
   }
 
   std::int32_t run() {
+    Polling polling;
     add_bases();
     for (Index width = 1; width <= n_words_; ++width) {
       for (Index h = 0; h <= n_words_; ++h) {
         for (const int side : {0, 1}) add_arc(h, side, width);
+        polling.after(20 * weights_.contexts_of(h) * width);
       }
       add_halves(width);
+      polling.after(10 * static_cast<Index>(contexts_.size()) * width);
     }
     const std::int32_t left = complete(0, 0, 0), right = complete(0, 1, n_words_);
     if (left == 0 || right == 0) return 0;
@@ -260,7 +267,9 @@ void SecondOrderWeights::visit_side(const HeadContext& context, Index number, in
 
 template <class Visit>
 void SecondOrderWeights::visit(const Visit& see) const {
+  Polling polling;
   for (Index c = 0; c < static_cast<Index>(contexts_.size()); ++c) {
+    if (c % kContextsPerPoll == 0) polling.after(5 * kContextsPerPoll * parts_->n_words());
     for (const int side : {0, 1}) visit_side(contexts_[at(c)], c, side, see);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/base/parallel.hpp"
 #include "arbora/inference/best_tree.hpp"
 #include "arbora/inference/hypergraph.hpp"
@@ -167,8 +168,10 @@ Index second_order_kbest(const SecondOrderBatch& batch, Index k,
   trees.assign(at(batch.parts.size()), {});
   return run(batch, 2.0 + static_cast<double>(k), [&](Index i, Sentence& sentence) {
     const Scratch& s = sentence.scratch();
+    Polling polling;
     double bound = kInfinity;  // where scores round differently, it keeps the list in order
     for (const auto& one : kbest_derivations(s.graph, sentence.log_weights(), s.goal, k)) {
+      polling.after(20 * sentence.n_words() * sentence.n_words());
       RankedTree tree;
       tree.heads.resize(at(sentence.n_words()));
       sentence.read_heads(one.edges, tree.heads.data());
@@ -187,9 +190,11 @@ Index second_order_sample(const SecondOrderBatch& batch, std::uint64_t seed,
     Scratch& s = sentence.scratch();
     const auto key = static_cast<std::uint64_t>(sentences[at(i)]);
     std::int32_t* drawn = heads + count * batch.parts.place(i).words;
+    Polling polling;
     for (Index draw = 0; draw < count; ++draw) {
       RandomStream random(seed, key, static_cast<std::uint64_t>(draw));
       draw_derivation(s.graph, s.sums, s.goal, random, s.edges);
+      polling.after(20 * static_cast<Index>(s.edges.size()));
       sentence.read_heads(s.edges, drawn + draw * sentence.n_words());
     }
     return true;

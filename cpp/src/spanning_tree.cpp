@@ -12,6 +12,7 @@
 #include <cmath>
 #include <vector>
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/base/number.hpp"
 #include "arbora/inference/best_heads.hpp"
 #include "arbora/inference/best_tree.hpp"
@@ -227,6 +228,7 @@ class Contraction {
 
   // Makes one node of the path's end from node `from` on, which is a cycle; returns it.
   Index contract(Index from) {
+    polling_.after(8 * side_);
     const Index id = nodes_++;
     Node& merged = node_[id];
     merged = Node{};
@@ -264,7 +266,8 @@ class Contraction {
     return id;
   }
 
-  void merge(Node& merged, Index member) const {
+  void merge(Node& merged, Index member) {
+    polling_.after(8 * side_);
     const Node& node = node_[member];
     const double* offered = node.score;
     const double* target = node.target;
@@ -315,6 +318,7 @@ class Contraction {
   Index* path_;
   Index length_ = 0;
   bool root_used_ = false;
+  Polling polling_;
 };
 
 bool solve(ArcScores scores, Root root, std::int32_t* heads, Workspace& workspace) {
@@ -370,6 +374,7 @@ void spanning_margins(ArcScores scores, Root root, double* margins, Workspace& w
     const bool found = best_spanning_tree(view, root, heads.data(), workspace);
     return found ? score_of(scores, heads.data()) : kForbidden;
   };
+  Polling polling;
   const double top = best_score(best);
   std::fill(margins, margins + side * side, kForbidden);
   for (Index m = 1; m <= n; ++m) {
@@ -384,6 +389,7 @@ void spanning_margins(ArcScores scores, Root root, double* margins, Workspace& w
       if (h == chosen || !scores.allows(h, m)) continue;
       cell(h) = scores(h, m);
       margins[h * side + m] = best_score(other) - top;
+      polling.after(8 * side * side);
       cell(h) = kForbidden;
     }
     for (Index h = 0; h < side; ++h) cell(h) = scores(h, m);

@@ -17,13 +17,6 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 // cannot divide by it.
 constexpr double kNoise = 1e-12;
 
-// The same for messages, which divide by the smaller of the two alone.
-constexpr double kDoubt = 1e-10;
-
-// Sums of their own that messages to all but certain arcs may take. Scores of a scale at which more
-// would be needed make most arcs certain, and then it hardly matters by how much.
-constexpr std::size_t kMostSums = 200;
-
 // others(h, m) = the sum of column m but for row h, without subtraction. A row's last pack goes
 // beyond its end, which the first pack mends; behind the last row there is room.
 ARBORA_MULTIVERSION
@@ -61,6 +54,31 @@ double log_odds(const double* on, const double* off, const double* incoming, Ind
   return least;
 }
 
+// Whether a tree may weigh so little, next to the largest weights of all words, that it is not a
+// number any more. Root arcs count with their words, or next to each other.
+bool may_underflow(const double* scores, Index n_words) {
+  const Index side = n_words + 1;
+  double size = 0.0, least_root = kInfinity, most_root = kForbidden;
+  for (Index m = 1; m < side; ++m) {
+    double least = kInfinity, most = kForbidden;
+    for (Index h = 1; h < side; ++h) {
+      const double score = scores[h * side + m];
+      if (score == kForbidden) continue;
+      least = std::min(least, score);
+      most = std::max(most, score);
+    }
+    if (most != kForbidden) size += most - least;
+    if (scores[m] == kForbidden) continue;
+    const double root = most == kForbidden ? scores[m] : scores[m] - most;
+    size += most == kForbidden ? 0.0 : std::abs(root);
+    least_root = std::min(least_root, root);
+    most_root = std::max(most_root, root);
+  }
+  if (most_root != kForbidden) size += most_root - least_root;
+  constexpr double kOfEachWord = 2.0, kLargest = 650.0;
+  return !(size + kOfEachWord * static_cast<double>(n_words) < kLargest);
+}
+
 }  // namespace
 
 void TreeFactor::set(Index n_words, std::span<const std::int32_t> heads,
@@ -90,6 +108,7 @@ void TreeFactor::set(Index n_words, std::span<const std::int32_t> heads,
   d_dense_.resize(at(side * side));
   answer_.resize(at(side * side));
   column_shift_.resize(at(side));
+  forget();
 }
 
 ArcScores TreeFactor::scatter(const double* incoming) {
@@ -115,29 +134,142 @@ double TreeFactor::messages(const double* incoming, double certain, double* marg
   workspace_.reset();
   for (std::size_t i = 0; i < cells_.size(); ++i) marginals[i] = dense_[at(cells_[i])];
   sum_others();
-  alone_.clear();
-  if (log_odds(marginals, off_.data(), incoming, size(), outgoing) >= kDoubt) {
-    return answer.log_partition;
-  }
-  for (Index i = 0; i < size(); ++i) {
-    const double on = marginals[i], off = off_[at(i)];
-    if (on * off >= kDoubt) continue;
-    outgoing[i] = incoming[i] == kForbidden ? 0.0 : message(on, off, incoming[i], certain);
-    // Small marginals of projective trees are right in all their digits, others are not.
-    if (trees_ == Trees::nonprojective && incoming[i] != kForbidden) alone_.push_back(i);
-  }
-  if (alone_.size() > kMostSums) return answer.log_partition;
-  for (const Index i : alone_) {
-    if (!require_or_forbid(i, marginals[i] > 0.5)) continue;  // a certain arc
-    const ArcScores given{d_dense_.data(), n_words_};
-    const double other =
-        sums(given, root_, column_shift_.data(), nullptr, workspace_).log_partition;
-    workspace_.reset();
-    const double odds =
-        marginals[i] > 0.5 ? answer.log_partition - other : other - answer.log_partition;
-    outgoing[i] = odds - incoming[i];
+  if (log_odds(marginals, off_.data(), incoming, size(), outgoing) < answer.doubtful) {
+    mend(incoming, marginals, answer.doubtful, certain, outgoing);
   }
   return answer.log_partition;
+}
+
+// Messages that plain marginals cannot tell: to arcs that all trees have, or none, and to those
+// whose marginals are too small, from logarithms of marginals.
+void TreeFactor::mend(const double* incoming, const double* marginals, double doubtful,
+                      double certain, double* outgoing) {
+  if (possible_.empty()) find_possible(marginals);
+  while (!say_what_is_certain(incoming, marginals, doubtful, certain, outgoing)) refine_possible();
+  if (alone_.empty()) return;
+  // Arcs that are in no tree are left out: plain numbers could not tell them from unlikely ones.
+  d_dense_ = scores_;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    if (!possible_[i]) d_dense_[at(cells_[i])] = kForbidden;
+  }
+  const ArcScores possible{d_dense_.data(), n_words_};
+  if (trees_ == Trees::projective) {
+    projective_log_marginals(possible, root_, answer_.data(), workspace_);
+  } else {
+    std::vector<Index> words;
+    for (const Index i : alone_) words.push_back(word_of(i));
+    spanning_log_marginals(possible, root_, words, answer_.data(), workspace_);
+  }
+  workspace_.reset();
+  for (const Index i : alone_) {
+    outgoing[i] = answer_[at(cells_[at(i)])] - log_sum_of_others(i) - incoming[i];
+  }
+}
+
+// Lists the other doubtful messages in alone_. False if some of them may yet be certain.
+bool TreeFactor::say_what_is_certain(const double* incoming, const double* marginals,
+                                     double doubtful, double certain, double* outgoing) {
+  alone_.clear();
+  for (Index i = 0; i < size(); ++i) {
+    if (marginals[i] * off_[at(i)] >= doubtful) continue;
+    if (incoming[i] == kForbidden) {
+      outgoing[i] = 0.0;
+    } else if (!possible_[at(i)]) {
+      outgoing[i] = -certain;
+    } else if (n_possible_[at(word_of(i))] == 1) {
+      outgoing[i] = certain;
+    } else {
+      alone_.push_back(i);
+    }
+  }
+  return std::all_of(alone_.begin(), alone_.end(), [&](Index i) { return known_[at(word_of(i))]; });
+}
+
+// Which arcs are in a tree, as far as that is easily told. Sums over projective trees only add and
+// multiply: as long as nothing can underflow, an arc that has no tree is one whose marginal is 0.
+void TreeFactor::find_possible(const double* marginals) {
+  const bool projective = trees_ == Trees::projective;
+  const bool counted = projective && may_underflow(scores_.data(), n_words_);
+  if (counted) count_trees();
+  possible_.resize(cells_.size());
+  n_possible_.assign(at(n_words_ + 1), 0);
+  known_.assign(at(n_words_ + 1), projective);
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const double weight = counted ? answer_[at(cells_[i])] : marginals[i];
+    possible_[i] = projective ? weight > 0.0 : scores_[at(cells_[i])] != kForbidden;
+    n_possible_[at(word_of(static_cast<Index>(i)))] += possible_[i];
+  }
+  while (!projective && exclude_cycles()) {
+  }
+}
+
+// An arc is in no tree if its head hangs from its modifier by arcs without an alternative. Whether
+// such arcs were found, so that others may be without an alternative now.
+bool TreeFactor::exclude_cycles() {
+  const Index side = n_words_ + 1;
+  only_head_.assign(at(side), -1);
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const Index m = cells_[i] % side;
+    if (possible_[i] && n_possible_[at(m)] == 1) only_head_[at(m)] = cells_[i] / side;
+  }
+  bool found = false;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    const Index m = cells_[i] % side;
+    if (!possible_[i] || n_possible_[at(m)] == 1) continue;
+    Index above = cells_[i] / side;
+    while (above > 0 && above != m) above = only_head_[at(above)];
+    if (above != m) continue;
+    possible_[i] = 0;
+    n_possible_[at(m)] -= 1;
+    found = true;
+  }
+  return found;
+}
+
+// Finds out which arcs are in a tree for the words of all messages that are still in doubt; or, if
+// these are many, for all words.
+void TreeFactor::refine_possible() {
+  std::vector<Index> words;
+  const bool many = static_cast<Index>(alone_.size()) > n_words_ / 4;
+  for (Index j = 0; j < (many ? size() : static_cast<Index>(alone_.size())); ++j) {
+    const Index m = word_of(many ? j : alone_[at(j)]);
+    if (known_[at(m)]) continue;
+    known_[at(m)] = 1;
+    words.push_back(m);
+  }
+  const std::vector<bool> arcs = possible_spanning_arcs({scores_.data(), n_words_}, root_, words);
+  for (const Index m : words) {
+    n_possible_[at(m)] = 0;
+    for (Index j = first_of_[at(m)]; j < first_of_[at(m + 1)]; ++j) {
+      const Index i = by_word_[at(j)];
+      possible_[at(i)] = arcs[at(cells_[at(i)])];
+      n_possible_[at(m)] += possible_[at(i)];
+    }
+  }
+}
+
+// Makes answer_ positive where a projective tree has the arc: with scores of 0, trees are counted.
+void TreeFactor::count_trees() {
+  d_dense_ = scores_;
+  for (double& score : d_dense_) score = score == kForbidden ? kForbidden : 0.0;
+  const ArcScores zeros{d_dense_.data(), n_words_};
+  if (!may_underflow(d_dense_.data(), n_words_)) {
+    projective_sums(zeros, root_, column_shift_.data(), answer_.data(), workspace_);
+  } else {
+    projective_log_marginals(zeros, root_, answer_.data(), workspace_);
+    for (double& value : answer_) value = value == kForbidden ? 0.0 : 1.0;
+  }
+  workspace_.reset();
+}
+
+// log P(off) from the logarithms of the marginals in answer_.
+double TreeFactor::log_sum_of_others(Index i) {
+  const Index m = word_of(i);
+  logs_.clear();
+  for (Index j = first_of_[at(m)]; j < first_of_[at(m + 1)]; ++j) {
+    if (by_word_[at(j)] != i) logs_.push_back(answer_[at(cells_[at(by_word_[at(j)])])]);
+  }
+  return log_sum(logs_);
 }
 
 // Makes d_dense_ the scores with the arc forbidden, or required; whether there are such trees.
@@ -153,7 +285,7 @@ bool TreeFactor::require_or_forbid(Index i, bool forbid) {
 // One of a word's arcs is on, so a number for an arc is the same as its negative for all others, up
 // to a constant. Large numbers belong to unlikely arcs: on likely ones they would cancel.
 void TreeFactor::add_to_others(Index i, double amount) {
-  const Index m = cells_[at(i)] % (n_words_ + 1);
+  const Index m = word_of(i);
   for (Index j = first_of_[at(m)]; j < first_of_[at(m + 1)]; ++j) {
     if (by_word_[at(j)] != i) d_dense_[at(cells_[at(by_word_[at(j)])])] += amount;
   }

@@ -205,7 +205,7 @@ void test_damaged_text() {
     options.skip_bad = round % 2 == 0;
     options.trees = round % 3 == 0;
     options.whole = round % 5 != 0;
-    options.format = data::guess_format(text);
+    options.format = data::guess_format(text).format;
     const data::Block block(text, options);
     EXPECT(block.text().size() <= text.size());
     if (round % 4 == 0 && options.whole) EXPECT(block.sentences() == 2 && block.text() == good);

@@ -1,15 +1,19 @@
-"""Arrays of any kind that callers hand in, as NumPy arrays."""
+"""What callers of every layer hand in, checked: arrays of any kind, numbers, lists."""
 
 from __future__ import annotations
 
-from typing import Any
+import secrets
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora.errors import ShapeError
+from arbora.errors import ArgumentError, ShapeError
 
-__all__ = ["as_array", "as_heads", "as_real"]
+__all__ = ["as_array", "as_count", "as_heads", "as_iterator", "as_list", "as_real", "as_seed"]
+
+Entry = TypeVar("Entry")
 
 
 def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
@@ -50,3 +54,36 @@ def as_heads(heads: ArrayLike, n_words: int, what: str = "heads") -> NDArray[np.
             f"it must be 0 (the root) or a word from 1 to {n_words}"
         )
     return wide
+
+
+def as_count(k: int, name: str, least: int = 1) -> int:
+    """A whole number that is neither too small nor beyond the core's."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < least:
+        raise ArgumentError(f"{name} must be a whole number of at least {least}, not {k!r}")
+    if k > 2**31 - 1:
+        raise ArgumentError(f"{name} must be less than 2**31, not {k}")
+    return int(k)
+
+
+def as_seed(seed: int | None) -> int:
+    """The seed itself, or a new one each time if there is none."""
+    if seed is None:
+        return secrets.randbits(63)
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ArgumentError(f"seed must be a whole number of at least 0, or None, not {seed!r}")
+    return int(seed) % 2**64
+
+
+def as_iterator(values: Iterable[Entry], what: str) -> Iterator[Entry]:
+    """Over whatever is iterable and no text; `what` says what it should be."""
+    try:
+        if not isinstance(values, str | bytes):
+            return iter(values)
+    except TypeError:  # 0-dimensional arrays say that they are iterable, and are not
+        pass
+    raise ArgumentError(f"{what}, not {type(values).__name__}")
+
+
+def as_list(values: Iterable[Entry], what: str) -> list[Entry]:
+    """The same as a list."""
+    return list(as_iterator(values, what))

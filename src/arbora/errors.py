@@ -8,6 +8,7 @@ __all__ = [
     "ArgumentError",
     "ConstraintError",
     "DataError",
+    "DataWarning",
     "FileError",
     "ModelError",
     "NoTreeError",
@@ -65,6 +66,10 @@ class DataError(ArboraError):
 
     def __reduce__(self) -> tuple[type[DataError], tuple[str, str, int]]:
         return DataError, (self.message, self.file, self.line)
+
+
+class DataWarning(UserWarning):
+    """A file is read, but something in it is odd and may be a mistake."""
 
 
 class FileError(ArboraError, OSError):

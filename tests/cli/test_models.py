@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
 import arbora
+from arbora import Parser
+from arbora.parsers import model_file
 from tests.cli.conftest import TREEBANK, arbora_process, assert_one_sentence
 
 TEST = str(TREEBANK / "test.conllu")
@@ -45,6 +48,33 @@ def test_inspect_json(run, model, parser):
     assert 0 < answer["weights"]["non_zero"] <= 2**16
     assert answer["temperature"] == parser.model.temperature
     assert len(answer["card"]["history"]["passes"]) == 3
+
+
+@pytest.mark.parametrize("extra", [[], ["--json"]])
+def test_inspect_odd_cards(run, folder_of_odd_cards, extra):
+    for path in folder_of_odd_cards:
+        done = run("inspect", str(path), *extra)
+        assert done.exit_code == 2
+        assert_one_sentence(done.stderr, path.name, "the model's card has")
+
+
+@pytest.fixture
+def folder_of_odd_cards(parser, tmp_path, monkeypatch):
+    """Models that other programs have written."""
+    monkeypatch.setattr(model_file, "check_card", lambda _: None)
+    paths = []
+    for card in ({"trained_on": {}}, {"dev": {"uas": 1}}, {"best_pass": 1}, {"licence": 3}):
+        paths.append(tmp_path / f"{next(iter(card))}.arbora")
+        Parser.from_model(replace(parser.model, card=card)).save(paths[-1])
+    monkeypatch.undo()
+    return paths
+
+
+def test_inspect_json_has_no_infinities(run, parser, tmp_path):
+    card = parser.model.card | {"dev": {"uas": float("nan"), "las": float("inf"), "rule": "x"}}
+    Parser.from_model(replace(parser.model, card=card)).save(tmp_path / "m")
+    answer = json.loads(run("inspect", str(tmp_path / "m"), "--json").stdout)
+    assert answer["card"]["dev"] == {"uas": None, "las": None, "rule": "x"}
 
 
 def test_explain(run, model):

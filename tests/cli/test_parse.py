@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 import arbora
+from arbora import ArgumentError, Sentence, TooLargeError
+from arbora.cli.parse import _LONGEST_SENTENCE
+from arbora.parsers.lengths import LONGEST_SENTENCE
 from tests.cli.conftest import GOLD, TREEBANK, arbora_process, assert_one_sentence
 
 TEST = str(TREEBANK / "test.conllu")
@@ -317,3 +320,37 @@ def test_bad_options(run, model, arguments):
     done = run("parse", "--model", model, TEST, *arguments)
     assert done.exit_code == 2
     assert "Usage" in done.stderr
+
+
+def long_text(n_words):
+    rows = (f"{i}\tw\t_\tNOUN\t_\t_\t{i - 1}\tdep\t_\t_\n" for i in range(1, n_words + 1))
+    return "".join(rows) + "\n"
+
+
+def test_very_long_sentences_are_refused_with_their_line(run, model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "long.conllu").write_text(long_text(3) + "# x\n" + long_text(2001) + long_text(2))
+    answer = run("parse", "--model", model, "long.conllu")
+    assert answer.exit_code == 2
+    assert answer.stderr == (
+        "arbora: long.conllu, line 6: the sentence has 2001 words and the limit is 2000; split it, "
+        "or raise max_words.\n"
+    )
+    skipped = run("parse", "--model", model, "--skip-bad", "long.conllu")
+    assert skipped.exit_code == 0
+    assert skipped.stdout.count("\n\n") == 2
+    assert "line 6: the sentence has 2001 words" in skipped.stderr
+    raised = run("parse", "--model", model, "--decode", "map", "--max-words", "2001", "long.conllu")
+    assert raised.exit_code == 0
+    assert raised.stdout.count("\n\n") == 3
+    assert run("parse", "--model", model, "--max-words", "2", "long.conllu").exit_code == 2
+
+
+def test_the_limit_is_the_parsers_own(parser):
+    assert _LONGEST_SENTENCE == LONGEST_SENTENCE
+    sentence = Sentence.from_words(["w"] * 11)
+    with pytest.raises(TooLargeError, match="sentence 2: the sentence has 11 words and the limit"):
+        parser.parse([Sentence.from_words(["w"]), sentence], max_words=10)
+    with pytest.raises(ArgumentError, match="max_words is a number of words, not 0"):
+        parser.parse([sentence], max_words=0)
+    assert len(parser.parse([sentence], max_words=11)) == 1

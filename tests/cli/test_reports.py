@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from arbora.evaluation import RULES, compare, evaluate
-from tests.cli.conftest import GOLD
+from tests.cli.conftest import GOLD, assert_one_sentence
 
 pytestmark = pytest.mark.usefixtures("files")
 
@@ -25,6 +25,21 @@ def test_evaluate(run):
     assert re.search(r"UAS +85\.71", done.stdout)
     assert re.search(r"LAS, whole labels +71\.43", done.stdout)
     assert done.stderr == ""
+
+
+def test_notes_go_to_standard_error_and_into_json(run, files):
+    system = GOLD.replace("\t2\tpunct", "\t0\tpunct")
+    (files / "a.conllu").write_text(system, encoding="utf-8")
+    done = run("evaluate", "gold.conllu", "a.conllu")
+    assert done.exit_code == 0
+    assert_one_sentence(done.stderr, "arbora: warning: the system has", "1 with several roots")
+    done = run("evaluate", "gold.conllu", "a.conllu", "--json")
+    assert "1 with several roots" in json.loads(done.stdout)["notes"][0]
+    assert json.loads(done.stdout)["system_faults"]["several_roots"] == 1
+    assert "1 with several roots" in done.stderr
+    done = run("compare", "gold.conllu", "gold.conllu", "a.conllu", "--json")
+    assert_one_sentence(done.stderr, "arbora: warning: B has")
+    assert len(json.loads(done.stdout)["notes"]) == 1
 
 
 def test_evaluate_json(run):

@@ -40,6 +40,23 @@ def test_every_setting_is_an_option():
                 assert str(choice) in option.help
 
 
+@pytest.mark.parametrize(("label", "reason"), [
+    ("", "line 3: column DEPREL is empty"), ("nsu\rbj", "line 3: a carriage return"),
+    ("nsubj\r", "line 3: a carriage return"), (" nsubj", "line 3: DEPREL ' nsubj' has spaces"),
+])  # fmt: skip
+def test_a_label_that_could_not_be_written_is_never_learnt(run, folder, label, reason):
+    """Such a label made a model that no sentence could be parsed with."""
+    good = (TREEBANK / "dev.conllu").read_bytes()
+    bad = GOLD.replace("\tnsubj\t", f"\t{label}\t")
+    (folder / "bad.conllu").write_bytes(bad.encode() + good)
+    result = run("train", "bad.conllu", "--model", "m.arbora", *SMALL)
+    assert_one_sentence(result.stderr, reason)
+    result = run("train", "bad.conllu", "--model", "m.arbora", "--skip-bad", *SMALL)
+    assert result.exit_code == 0, result.output
+    assert f"skipped: bad.conllu, {reason}" in result.stderr
+    assert run("parse", "--model", "m.arbora", DEV, "-o", "parsed.conllu").exit_code == 0
+
+
 @pytest.mark.parametrize(
     "name",
     ["perceptron", "mira", "maxmargin", "l2", "risk", "l2+risk", *get_args(Optimizer)],

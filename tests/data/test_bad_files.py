@@ -5,11 +5,22 @@ from __future__ import annotations
 import gzip
 import io
 import pickle
+import tracemalloc
+import warnings
 
 import pytest
 
-from arbora import ArboraError, DataError, FileError, read_conllu
-from arbora.data import read_blocks
+from arbora import (
+    ArboraError,
+    ArgumentError,
+    DataError,
+    DataWarning,
+    FileError,
+    Sentence,
+    read_conllu,
+)
+from arbora.data import read_blocks, whole
+from arbora.data.whole import read_whole
 from tests.data.zoo import SEA, STORM, row, text
 
 CYCLE = [row(1, "a", 2), row(2, "b", 1), row(3, "c", 0)]
@@ -36,12 +47,31 @@ BAD = {
     "bad range": ([row("1-x", "x"), *SEA], 1, "multiword token '1-x'"),
     "empty node out of order": ([*SEA, row("2.1", "x")], 4, "empty node '2.1'"),
     "empty node twice": ([*SEA, row("3.1", "x"), row("3.1", "x")], 5, "3.1, 3.2"),
+    "empty node after the token": (
+        [SEA[0], row("2-3", "x"), row("1.1", "e"), *SEA[1:]], 3, "before the line of the multiword"
+    ),
     "only an empty node": ([row("0.1", "x")], 1, "no words"),
     "head past the end": ([SEA[0], row(2, "x", 4), SEA[2]], 2, "head 4 of word 2 is outside"),
     "huge head": ([row(1, "x", 10**30)], 1, "is not a number"),
+    "head of minus zero": ([row(1, "x", "-0")], 1, "head '-0' of word 1 is not a number"),
     "negative head": ([row(1, "x", -1)], 1, "head '-1' of word 1 is not a number"),
+    "negative zero": ([row(1, "x", "-0")], 1, "head '-0' of word 1 is not a number"),
     "head that is a word": ([SEA[0], row(2, "x", "root")], 2, "head 'root'"),
     "empty head": ([row(1, "x", "")], 1, "head '' of word 1"),
+    "empty form": ([SEA[0], row(2, "", 1)], 2, "column FORM is empty; write _"),
+    "empty label": ([SEA[0], row(2, "x", 1, "")], 2, "column DEPREL is empty; write _"),
+    "empty MISC": ([SEA[0], row(2, "x", 1, misc="")], 2, "column MISC is empty"),
+    "MISC of spaces": ([SEA[0], row(2, "x", 1, misc="  ")], 2, "column MISC is empty"),
+    "empty form of a range": ([row("1-2", ""), *SEA], 1, "column FORM is empty"),
+    "empty head of a range": ([row("1-2", "x", ""), *SEA], 1, "column HEAD is empty"),
+    "empty lemma of an empty node": ([*SEA, row("3.1", "x", lemma="")], 4, "column LEMMA is empty"),
+    "space before a form": ([row(1, " x", 0)], 1, "FORM ' x' has spaces around it; remove them"),
+    "space after a label": ([row(1, "x", 0, "root ")], 1, "DEPREL 'root ' has spaces around it"),
+    "form of one space": ([row(1, " ", 0)], 1, "FORM ' ' has spaces"),
+    "space before MISC": ([row(1, "x", 0, misc=" A=b")], 1, "MISC ' A=b' has spaces"),
+    "carriage return in a label": ([row(1, "x", 0, "ro\rot")], 1, "carriage return stands inside"),
+    "carriage return after a label": ([row(1, "x", 0, "root\r")], 1, "carriage return stands"),
+    "carriage return in a form": ([SEA[0], row(2, "x\ry", 0)], 2, "carriage return stands inside"),
     "own head": ([SEA[0], row(2, "x", 2)], 2, "word 2 is its own head"),
     "10 MB line": (["x" * 10_000_000], 1, "1 column instead"),
     "10 MB id": ([row("é" * 5_000_000, "x", 0)], 1, "id is 'éé"),
@@ -103,6 +133,69 @@ def test_trees_are_checked_when_asked(lines, words, line):
     assert len(reader.errors) == 1
 
 
+HANDED_THROUGH = ("lemma", "upos", "xpos", "feats", "deps", "misc")
+
+
+@pytest.mark.parametrize("column", HANDED_THROUGH)
+def test_spaces_around_what_conllx_only_hands_through(column):
+    """Published CoNLL-X treebanks have such lemmas: they are read, and once per file it is said."""
+    fields = {"upos": "N", "deps": "0", "misc": "ROOT"} | {column: f" {column}"}
+    good, odd = text(row(1, "skib", 0, "ROOT", upos="N")), text(row(1, "hav", 0, "ROOT", **fields))
+    with pytest.warns(DataWarning, match=rf"^stream, line 5: .* ' {column}' has spaces") as seen:
+        sentences = list(read_conllu(io.BytesIO(good * 2 + odd * 3), "conllx", chunk_size=40))
+    assert len(seen) == 1
+    assert is_one_sentence(seen[0].message)
+    assert b"".join(map(bytes, sentences)) == good * 2 + odd * 3
+    assert f" {column}" in {
+        sentences[2].lemmas[0],
+        sentences[2].upos[0],
+        sentences[2].xpos[0],
+        sentences[2].feats[0],
+        sentences[2].deps[0],
+        sentences[2].misc[0],
+    }
+    with pytest.raises(DataError, match="has spaces around it; remove them"):
+        list(read_conllu(io.BytesIO(good + odd), "conllu"))
+
+
+@pytest.mark.parametrize(("form", "label"), [(" x", "ROOT"), ("x", "ROOT "), ("", "r"), ("x", "")])
+def test_forms_and_labels_of_conllx_are_checked_too(form, label):
+    with pytest.raises(DataError, match=r"spaces around it|is empty"):
+        list(read_conllu(io.BytesIO(text(row(1, form, 0, label, upos="N"))), "conllx"))
+
+
+def test_no_warning_of_a_sentence_that_is_skipped():
+    data = text(row(1, "x", 0, lemma="x "), row(2, "y", 7)) + text(*SEA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(list(read_conllu(io.BytesIO(data), "conllx", skip_bad=True))) == 1
+
+
+def test_spaces_and_carriage_returns_that_are_none_of_a_field():
+    """Inside a form, at the end of a line, before the line feed: all are as good as ever."""
+    lines = [row(1, "10 000", 2, lemma="10 000"), row(2, "x\u00a0", 0) + "  "]
+    data = text(*lines) + text(*lines, end="\r\n") + text(*lines, end=" \r\r\n")
+    assert b"".join(map(bytes, read_conllu(io.BytesIO(data)))) == data
+
+
+def test_empty_nodes_before_a_multiword_token():
+    data = text(SEA[0], row("1.1", "e"), row("2-3", "x"), SEA[1], row("2.1", "e"), SEA[2])
+    assert b"".join(map(bytes, read_conllu(io.BytesIO(data)))) == data
+
+
+@pytest.mark.parametrize("bad", ["", " x", "x ", "x\ty", "x\ry"])
+def test_nothing_is_written_that_would_not_be_read(bad):
+    sentence = Sentence.from_words(["x"], heads=[0])
+    for column in ("forms", "labels", "misc"):
+        with pytest.raises(ArboraError, match=f"{column} of word 1 is "):
+            Sentence.from_words(**{"forms": ["x"], column: [bad]})
+    with pytest.raises(ArboraError, match="the label"):
+        sentence.with_tree([0], [bad])
+    if bad:
+        with pytest.raises(ArboraError, match="the MISC value"):
+            sentence.with_tree([0], misc={"Key": [bad]})
+
+
 def test_partial_heads_are_trees():
     data = text(row(1, "a"), row(2, "b", 1), row(3, "c", 2)) + text(*SEA)
     assert len(list(read_conllu(io.BytesIO(data), trees=True))) == 2
@@ -141,6 +234,22 @@ def test_latin_1_outside_sentences(data):
     assert len(reader.errors) == 1
 
 
+@pytest.mark.parametrize(("data", "advice"), [
+    (gzip.compress(text(*SEA)), "this is a gzip file, so give it a name that ends in .gz"),
+    (text(*STORM).decode().encode("utf-16"), "with iconv -f utf-16 -t utf-8"),
+    (text(*STORM).decode().encode("utf-16-be"), "zero bytes; this is not a text file"),
+    (b"\x7fELF\x02\x01\x00\x00\xf3\x10", "not UTF-8; this is not a text file"),
+    (b"\x68\x02\x00\x00\x00\x00\x00\x00{\"__metadata__\":{}}", "zero bytes; this is not a text"),
+    (b"\xff\n", "with iconv -f latin1 -t utf-8"),
+])  # fmt: skip
+def test_files_of_another_kind(data, advice):
+    """A newcomer's mistakes: packed, UTF-16, a program, a model."""
+    with pytest.raises(DataError, match=r"^stream, line 1: ") as error:
+        list(read_conllu(io.BytesIO(data)))
+    assert advice in str(error.value)
+    assert is_one_sentence(error)
+
+
 def test_files_that_cannot_be_read(tmp_path):
     for path in (tmp_path / "none.conllu", tmp_path):
         with pytest.raises(FileError, match="cannot be read: ") as error:
@@ -167,3 +276,58 @@ def test_arguments():
         list(read_conllu(42))
     with pytest.raises(ArboraError, match="chunk_size"):
         list(read_blocks(io.BytesIO(b""), chunk_size=0))
+
+
+ENDLESS = {
+    "line": b"a" * 1000,
+    "words": b"1\tx\tx\tx\tx\t_\t0\troot\t_\t_\n",
+    "comments": b"# a comment\n",
+    "blank lines": b"\n",
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_sentences_have_a_limit(tmp_path, monkeypatch, name, packed):
+    """What has no end is refused before all of it is read and held."""
+    path = tmp_path / ("x.conllu.gz" if packed else "x.conllu")
+    contents = text(*SEA) * 2 + ENDLESS[name] * (20_000_000 // len(ENDLESS[name]))
+    path.write_bytes(gzip.compress(contents, 1) if packed else contents)
+    del contents
+    tracemalloc.start()
+    reader = read_conllu(path, skip_bad=True, max_sentence_bytes=1_000_000)
+    with pytest.raises(DataError, match=r", line \d+: a sentence has more than 1 MB") as error:
+        list(reader)
+    monkeypatch.setattr(whole, "MAX_SENTENCE_BYTES", 1_000_000)
+    with pytest.raises(DataError):
+        read_whole(path)
+    assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    tracemalloc.stop()
+    assert error.value.line in (5, 9)
+
+
+def test_the_limit_of_a_sentence_can_be_raised():
+    long = text(*(row(i, "x", 0 if i == 1 else 1) for i in range(1, 2000)))
+    for chunk_size in (1, 100, 1 << 20):
+        options = {"chunk_size": chunk_size, "max_sentence_bytes": len(long) + 200}
+        data = text(*SEA) + long + text(*SEA)
+        read = list(read_conllu(io.BytesIO(data), **options))
+        assert [len(sentence.forms) for sentence in read] == [3, 1999, 3]
+    with pytest.raises(DataError, match="more than"):
+        list(read_conllu(io.BytesIO(data), chunk_size=100, max_sentence_bytes=len(long) // 2))
+    for wrong in (0, -1, 1 << 31):
+        with pytest.raises(ArgumentError, match="max_sentence_bytes is a number of bytes"):
+            list(read_conllu(io.BytesIO(data), max_sentence_bytes=wrong))
+
+
+def test_large_files_are_read_whole(monkeypatch):
+    """In pieces that are put together again."""
+    data = b"".join(text(*sentence) for sentence in (STORM, SEA) for _ in range(50))
+    at_once = read_whole(io.BytesIO(data))
+    monkeypatch.setattr(whole, "MAX_SENTENCE_BYTES", 1000)
+    in_pieces = read_whole(io.BytesIO(data))
+    assert in_pieces.render() == at_once.render() == data
+    assert in_pieces.heads.tolist() == at_once.heads.tolist()
+    monkeypatch.setattr(whole, "_WHOLE", len(data) // 2)
+    with pytest.raises(DataError, match="at most 2 GB"):
+        read_whole(io.BytesIO(data))

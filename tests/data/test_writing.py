@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -206,6 +208,54 @@ def test_output_of_any_bytes(tmp_path, durable):
         write(b"b")
         assert not (tmp_path / "x").exists()
     assert (tmp_path / "x").read_bytes() == b"ab"
+
+
+def aside(tmp_path, name, owner):
+    path = tmp_path / f".{name}.{owner}.0123456789ab.tmp"
+    path.write_bytes(b"half")
+    return path
+
+
+@pytest.mark.skipif(os.name == "nt", reason="asks the system for processes")
+def test_only_what_dead_processes_left_is_removed(tmp_path):
+    with open_output(tmp_path / "x") as write:
+        write(b"a")
+        [own] = tmp_path.iterdir()
+    place, _, process = own.name.split(".")[2].partition("-")
+    assert process == str(os.getpid())
+    with subprocess.Popen(["sleep", "60"]) as running:
+        with subprocess.Popen(["true"]) as dead:
+            dead.wait()
+        gone = [aside(tmp_path, "x", f"{place}-{dead.pid}")]
+        kept = [
+            aside(tmp_path, "x", f"{place}-{running.pid}"),  # of a process that runs
+            aside(tmp_path, "x", f"{place}-{os.getpid()}"),  # of another thread
+            aside(tmp_path, "x", f"01234567-{dead.pid}"),  # of another machine
+            aside(tmp_path, "x", f"{place}-{10**30}"),  # of nobody knows who
+            aside(tmp_path, "x", ""),
+            aside(tmp_path, "y", f"{place}-{dead.pid}"),  # of another file
+        ]
+        write_conllu(tmp_path / "x", [one(*SEA)])
+        running.kill()
+    assert sorted(tmp_path.iterdir()) == sorted([*kept, tmp_path / "x"])
+    assert not gone[0].exists()
+
+
+def test_two_writers_of_one_file(tmp_path):
+    with open_output(tmp_path / "x") as first:
+        first(b"first")
+        with open_output(tmp_path / "x") as second:
+            second(b"second")
+        assert (tmp_path / "x").read_bytes() == b"second"
+    assert (tmp_path / "x").read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [tmp_path / "x"]
+
+
+def test_long_names(tmp_path):
+    for name in ("x" * 250, "木" * 80, "[*?]" * 30):
+        write_conllu(tmp_path / name, [one(*SEA)])
+        write_conllu(tmp_path / name, [one(*SEA)])
+        assert (tmp_path / name).read_bytes() == text(*SEA)
 
 
 def test_unwritable_output(tmp_path):

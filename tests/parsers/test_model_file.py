@@ -150,6 +150,7 @@ def with_description(data, tensors=None, **changes):
     for name in [name for name, value in changes.items() if value is ...]:
         del description[name]
     text, tensors = json.dumps(description), load_tensors(data) | (tensors or {})
+    tensors = {name: values for name, values in tensors.items() if values is not ...}
     del tensors["checksum"], tensors["layout"]
     tensors["layout"] = model_file.layout_of(tensors)
     tensors["checksum"] = model_file.checksum_of(text, tensors)
@@ -207,6 +208,14 @@ def test_labels_and_cards_that_are_none(data):
     assert "card is not a table" in refused(with_description(data, card=[]))
     flat = {"arc_filter": np.zeros((4, 2), np.uint16)}
     assert "arc_filter are 2-dimensional" in refused(with_description(data, flat))
+
+
+@pytest.mark.parametrize("bad", ["", " ", "obj ", " obj", "o\tbj", "o\rbj", "obj\n", "twice"])
+def test_labels_that_could_not_be_written(data, bad):
+    names = list(from_bytes(data).labels)
+    names[1] = names[0] if bad == "twice" else bad
+    reason = "has a label twice" if bad == "twice" else "a label .* that no file can hold: train it"
+    assert re.search(reason, refused(with_description(data, labels=names)))
 
 
 def test_a_kill_while_saving_leaves_the_old_file(tmp_path):

@@ -10,6 +10,7 @@ from arbora.cli.evaluate import RuleName
 from arbora.cli.files import check_one_input
 from arbora.cli.output import figure, p_value, report_console, table, write_json
 from arbora.cli.shared import AsJson, FormatOption
+from arbora.cli.terminal import tell
 
 if TYPE_CHECKING:
     from arbora.evaluation import Comparison, Difference
@@ -49,6 +50,8 @@ def compare(
 
     check_one_input(gold, a, b)
     answer = judge(gold, a, b, rule, permutations=permutations, seed=seed, format=format)
+    for note in answer.notes:
+        tell(f"warning: {note}")
     if as_json:
         write_json(answer.to_dict())
         return

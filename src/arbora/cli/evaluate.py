@@ -10,6 +10,7 @@ import typer
 from arbora.cli.files import check_one_input
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.shared import AsJson, FormatOption
+from arbora.cli.terminal import plain, tell
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -65,6 +66,8 @@ def evaluate(
 
     check_one_input(gold, system)
     scores = score(gold, system, rule, format=format)
+    for note in scores.notes:
+        tell(f"warning: {note}")
     if as_json:
         write_json(scores.to_dict())
         return
@@ -123,7 +126,7 @@ def _breakdown(scores: AttachmentScores, part: Part) -> Table:
 
 def _matches(title: str, kind: str, matches: dict[str, Match]) -> Table:
     rows = [
-        (name, f"{m.gold:,}", f"{m.system:,}", *map(figure, (m.precision, m.recall, m.f1)))
+        (plain(name), f"{m.gold:,}", f"{m.system:,}", *map(figure, (m.precision, m.recall, m.f1)))
         for name, m in matches.items()
     ]
     return table([kind, "gold", "system", "precision", "recall", "F1"], rows, title)

@@ -11,6 +11,7 @@ import typer
 from arbora.cli.output import report_console, table, write_json
 from arbora.cli.parse import load_model
 from arbora.cli.shared import AsJson, FormatOption, ModelFile
+from arbora.cli.terminal import plain
 from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -80,16 +81,14 @@ def _find(path: str, number: int, format: str | None) -> Sentence:  # noqa: A002
 
 
 def _report(answer: Explanation, sentence: Sentence, top: int) -> None:
-    from rich.markup import escape
-
     def name(word: int) -> str:
-        return "the root" if word == 0 else escape(f"“{sentence.forms[word - 1]}” ({word})")
+        return "the root" if word == 0 else plain(f"“{sentence.forms[word - 1]}” ({word})")
 
     console = report_console()
     console.print()
     console.print(f"[bold]{name(answer.word)}[/bold] under [bold]{name(answer.head)}[/bold]")
     ours, theirs = (
-        f" as {escape(outcome)}" if outcome else ""
+        f" as {plain(outcome)}" if outcome else ""
         for outcome in (answer.outcome, answer.against_outcome)
     )
     console.print(
@@ -103,9 +102,9 @@ def _report(answer: Explanation, sentence: Sentence, top: int) -> None:
         (
             f"{one.value:+.4f}",
             one.template,
-            escape(" | ".join(one.atoms)),
+            plain(" | ".join(one.atoms)),
             one.variant,
-            escape(one.outcome),
+            plain(one.outcome),
         )
         for one in shown
     ]

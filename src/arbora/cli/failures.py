@@ -6,12 +6,15 @@ import contextlib
 import os
 import signal
 import sys
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from arbora.errors import ArboraError, reason
+from arbora.cli.terminal import tell, visible
+from arbora.errors import ArboraError, DataWarning, reason
 
 __all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CommandGroup", "tidy_up_when_terminated"]
 
@@ -37,7 +40,10 @@ class CommandGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            answer = super().invoke(ctx)
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", DataWarning)
+                warnings.showwarning = _warner(warnings.showwarning)
+                answer = super().invoke(ctx)
             sys.stdout.flush()  # a full disk shows here and not after the last line of Python
         except KeyboardInterrupt:
             _say("interrupted.")
@@ -67,10 +73,23 @@ def _sentence(error: Exception) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
+def _warner(others: Callable[..., None]) -> Callable[..., None]:
+    """Shows a warning about a file as one line, and leaves others to Python."""
+
+    def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        if not issubclass(category, DataWarning):
+            others(message, category, *place)
+            return
+        with contextlib.suppress(OSError):
+            tell(f"warning: {message}")
+
+    return show
+
+
 def _say(sentence: str) -> None:
     with contextlib.suppress(OSError):
         typer.secho("arbora: ", fg=typer.colors.RED, bold=True, nl=False, err=True)
-        typer.echo(sentence, err=True)
+        typer.echo(visible(sentence), err=True)
 
 
 def _give_up_output() -> None:

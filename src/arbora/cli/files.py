@@ -6,8 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-import typer
-
+from arbora.cli.terminal import tell
 from arbora.errors import ArgumentError, unwritable
 
 __all__ = ["check_not_an_input", "check_one_input", "check_writable", "report_skipped", "size_text"]
@@ -46,7 +45,7 @@ def check_not_an_input(output: str, *inputs: str | None) -> None:
 
 def report_skipped(error: Exception) -> None:
     """Says which malformed sentence is left out."""
-    typer.echo(f"arbora: skipped: {error}", err=True)
+    tell(f"skipped: {error}")
 
 
 def size_text(n_bytes: int) -> str:

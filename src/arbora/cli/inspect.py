@@ -10,6 +10,7 @@ import typer
 from arbora.cli.files import size_text
 from arbora.cli.output import describe_pruning, figure, report_console, table, write_json
 from arbora.cli.shared import AsJson
+from arbora.cli.terminal import plain, visible
 from arbora.cli.watching import number_text
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _report(model: Model, path: str, size: int) -> None:
     console = report_console()
     console.print()
     version = f"format {values['format_version']}"
-    console.print(f"[bold]{Path(path).name}[/bold] [dim]{size_text(size)}, {version}[/dim]")
+    console.print(f"[bold]{plain(Path(path).name)}[/bold] [dim]{size_text(size)}, {version}[/dim]")
     console.print()
     _print_pairs(console, rows)
     console.print()
@@ -128,13 +129,13 @@ def _print_pairs(console: Any, rows: list[tuple[str, str]]) -> None:
 
     grid = Table.grid(padding=(0, 2, 0, 0))
     for name, text in rows:
-        grid.add_row(Text(name, style="dim"), Text(text))
+        grid.add_row(Text(name, style="dim"), Text(visible(text)))
     console.print(grid)
 
 
 def _options_table(options: dict[str, Any]) -> Any:
     given = {name: value for name, value in options.items() if value is not None}
-    rows = [(name.replace("_", "-"), str(value)) for name, value in given.items()]
+    rows = [(name.replace("_", "-"), plain(str(value))) for name, value in given.items()]
     return table(["option", "value"], rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -20,8 +21,18 @@ _PIPE = 200  # columns that cut nothing, where nobody says how many there are
 
 
 def write_json(answer: Mapping[str, Any]) -> None:
-    """Exactly one JSON object on standard output."""
-    sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    """Exactly one JSON object on standard output; JSON has no NaN and no infinity, but null."""
+    text = json.dumps(_finite(answer), indent=2, ensure_ascii=False, allow_nan=False)
+    # JSON writes out the other control characters by itself
+    sys.stdout.write(re.sub("[\x7f-\x9f]", lambda c: f"\\u{ord(c[0]):04x}", text) + "\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def report_console() -> Console:
@@ -54,7 +65,10 @@ class _Trimmed:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Table:
-    """A table without lines but one: names to the left, figures to the right."""
+    """A table without lines but one: names to the left, figures to the right.
+
+    Cells are markup: what comes from a file goes through `plain` first.
+    """
     from rich import box
     from rich.table import Table
 

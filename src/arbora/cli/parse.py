@@ -30,6 +30,7 @@ arbora parse --model english.arbora test.conllu | arbora evaluate test.conllu -
 arbora parse --model english.arbora test.conllu --probabilities --kbest 5"""
 
 _LARGEST_COUNT = 1_000_000_000
+_LONGEST_SENTENCE = 2000  # as in parsers/lengths.py, which takes long to import
 
 
 def parse(
@@ -80,6 +81,16 @@ def parse(
             help="Say in comments whether each tree is certainly the best (higher orders).",
         ),
     ] = False,
+    max_words: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=_LARGEST_COUNT,
+            metavar="N",
+            help="Refuse longer sentences.",
+            show_default=True,
+        ),
+    ] = _LONGEST_SENTENCE,
     threads: Threads = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
     skip_bad: SkipBad = False,
@@ -100,7 +111,9 @@ def parse(
     from arbora.data import joined_texts, open_output
     from arbora.options import ParseOptions
 
-    options = ParseOptions(decode, trees, probabilities, kbest, samples, seed, certificates)
+    options = ParseOptions(
+        decode, trees, probabilities, kbest, samples, seed, certificates, max_words
+    )
     decoder = parser.decoder(options)  # refuses what the model cannot do before it writes anything
     if probabilities:
         _tell_where_from(parser)

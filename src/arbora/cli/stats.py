@@ -12,6 +12,7 @@ import typer
 from arbora.cli.files import check_one_input, report_skipped
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.shared import AsJson, FormatOption, SkipBad
+from arbora.cli.terminal import plain
 from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def stats(
     for bank in found:
         if bank.total.missing_heads:
             console.print(
-                f"{bank.name}: {bank.total.missing_heads} words have no head; arcs of their "
+                f"{plain(bank.name)}: {bank.total.missing_heads} words have no head; arcs of their "
                 "sentences are not called non-projective or crossing."
             )
 
@@ -168,7 +169,7 @@ def _sizes(found: list[Treebank]) -> Table:
     """Sentences / words of files, or of the splits of folders."""
     columns = [name for name in (*SPLITS, "") if any(name in bank.parts for bank in found)]
     rows = [
-        (bank.name, FORMATS[bank.format], *(_size(bank.parts.get(name)) for name in columns))
+        (plain(bank.name), FORMATS[bank.format], *(_size(bank.parts.get(name)) for name in columns))
         for bank in found
     ]
     return table(["sentences / words", "format", *(name or "file" for name in columns)], rows)
@@ -195,7 +196,7 @@ def _shapes(found: list[Treebank]) -> Table:
         total = bank.total
         rows.append(
             (
-                bank.name,
+                plain(bank.name),
                 figure(total.nonprojective_arcs_percent),
                 figure(total.crossing_arcs_percent),
                 figure(total.nonprojective_sentences_percent, 1),

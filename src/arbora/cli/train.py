@@ -19,6 +19,7 @@ from arbora.cli.options import HelpAll, take_options
 from arbora.cli.output import describe_pruning, figure, report_console, write_json
 from arbora.cli.progress import step_progress
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
+from arbora.cli.terminal import plain, tell
 from arbora.cli.watching import Watcher
 from arbora.errors import ArgumentError
 
@@ -89,17 +90,16 @@ def train(
 
     first = None if start is None else load(start, threads)
     parser = Parser(threads=threads, **options)
-    with step_progress("training", None, unit="sentences", quiet=quiet) as bar:
-        watcher = Watcher(bar, lines=not quiet)
-        try:
+    try:
+        with step_progress("training", None, unit="sentences", quiet=quiet) as bar:
             parser.fit(
                 train, dev, start=first, word_clusters=word_clusters, licence=licence,
-                checkpoint=path, resume=resume, observer=watcher, format=format,
-                skip_bad=skip_bad, on_error=report_skipped,
+                checkpoint=path, resume=resume, observer=Watcher(bar, lines=not quiet),
+                format=format, skip_bad=skip_bad, on_error=report_skipped,
             )  # fmt: skip
-        except KeyboardInterrupt:
-            _tell_how_to_resume(path)
-            raise typer.Exit(INTERRUPTED) from None
+    except KeyboardInterrupt:  # the bar is gone by now
+        _tell_how_to_resume(path)
+        raise typer.Exit(INTERRUPTED) from None
     parser.save(path)
     if plot is not None:
         save_plot(parser, plot)
@@ -136,13 +136,12 @@ def save_plot(parser: Parser, path: str) -> None:
 def _tell_how_to_resume(path: str) -> None:
     checkpoint = Path(f"{path}.checkpoint")
     if checkpoint.exists():
-        typer.echo(
-            f"arbora: interrupted; {checkpoint} holds what was learnt: repeat the command with "
-            "--resume to go on.",
-            err=True,
+        tell(
+            f"interrupted; {checkpoint} holds what was learnt: repeat the command with --resume to "
+            "go on."
         )
     else:
-        typer.echo("arbora: interrupted before the first pass was complete.", err=True)
+        tell("interrupted before the first pass was complete.")
 
 
 def _summarise(parser: Parser, dev: str | None, path: str) -> None:
@@ -175,11 +174,11 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
         lines.append(("best pass", f"{card['best_pass']} of {card['passes']}"))
     if (pruning := describe_pruning(card)) is not None:
         lines.append(("pruning", pruning))
-    lines.append(("model", f"{path} ({size_text(Path(path).stat().st_size)})"))
+    lines.append(("model", f"{plain(path)} ({size_text(Path(path).stat().st_size)})"))
     for name, text in lines:
         console.print(f"[dim]{name:<10}[/dim] {text}")
     console.print()
-    console.print(f"Parse with it: arbora parse --model {path} FILE", style="dim")
+    console.print(f"Parse with it: arbora parse --model {plain(path)} FILE", style="dim")
 
 
 def describe_learner(parser: Parser) -> str:

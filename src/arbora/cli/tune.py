@@ -17,6 +17,7 @@ from arbora.cli.options import HelpAll, read_value, take_options
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.progress import Bar, step_progress
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
+from arbora.cli.terminal import plain
 from arbora.cli.watching import Watcher
 from arbora.errors import ArgumentError
 from arbora.options import ParserOptions, public_options
@@ -163,7 +164,7 @@ def _report(answer: Tuning, path: str | None) -> None:
     if path is not None:
         from pathlib import Path
 
-        console.print(f"Its model: {path} ({size_text(Path(path).stat().st_size)})")
+        console.print(f"Its model: {plain(path)} ({size_text(Path(path).stat().st_size)})")
 
 
 def _row(trial: Trial) -> list[str]:

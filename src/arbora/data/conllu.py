@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from arbora._core import data as _core
+from arbora.arrays import as_iterator
 from arbora.data.blocks import (
     CHUNK_SIZE,
     MAX_SENTENCE_BYTES,
@@ -25,15 +26,20 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class SentenceReader(Iterator[Sentence]):
-    """The sentences of a file; `errors` collects what was wrong with those that were skipped."""
+    """The sentences of a file; `errors` collects what was wrong with those that were skipped.
+
+    `format_known` turns false if nothing in the file tells CoNLL-U from CoNLL-X.
+    """
 
     def __init__(self, chunks: Iterator[Chunk]) -> None:
         self.errors: list[DataError] = []
+        self.format_known = True
         self._sentences = self._read(chunks)
 
     def _read(self, chunks: Iterator[Chunk]) -> Iterator[Sentence]:
         for chunk in chunks:
             self.errors.extend(chunk.errors)
+            self.format_known = chunk.format_known
             yield from sentences_of(chunk.block)
 
     def __iter__(self) -> Iterator[Sentence]:
@@ -84,9 +90,10 @@ def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
     """
     if isinstance(sentences, Sentence):
         raise ArgumentError("write_conllu takes several sentences; put the one into a list.")
+    given = as_iterator(sentences, "write_conllu takes a list of sentences")
     count, join = 0, joined_texts()
     with open_output(path) as write:
-        for block, first, last in _runs(sentences):
+        for block, first, last in _runs(given):
             write(join(block.texts(first, last)))
             count += last - first
     return count
@@ -116,6 +123,8 @@ def _runs(sentences: Iterable[Sentence]) -> Iterator[tuple[Block, int, int]]:
     """Neighbours in a block are written together; a run is block, first, last + 1."""
     block, first, last = None, 0, 0
     for sentence in sentences:
+        if not isinstance(sentence, Sentence):
+            raise ArgumentError(f"what is written are sentences, not {type(sentence).__name__}.")
         if sentence._block is block and sentence._index == last:
             last += 1
             continue

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from arbora.data.aside import path_aside, remove_leftovers
+from arbora.data.source import check_path
 from arbora.errors import ArgumentError, FileError, unwritable
 
 __all__ = ["WritePath", "open_output"]
@@ -37,6 +38,7 @@ def open_output(path: WritePath, durable: bool = False) -> Iterator[Write]:
         with _one_sentence("standard output"):
             sys.stdout.buffer.flush()
     elif isinstance(path, str | os.PathLike):
+        check_path(path)
         name = os.fspath(path)
         target = Path(os.path.realpath(name))
         with _one_sentence(name):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arbora._core import data as _core
+from arbora.arrays import as_array, as_list
 from arbora.data.blocks import Block, Format, format_code
 from arbora.errors import ArgumentError, ShapeError
 from arbora.types import IntArray
@@ -55,6 +56,7 @@ class Sentence:
         format: Format = "conllu",  # noqa: A002  # the public name
     ) -> Sentence:
         """A new sentence; what is not given is `_`, and heads are missing."""
+        forms = _strings("forms", forms)
         n = len(forms)
         if n == 0:
             raise ArgumentError("a sentence has at least one word; forms is empty.")
@@ -80,6 +82,8 @@ class Sentence:
     @classmethod
     def from_bytes(cls, text: bytes, format: Format = "conllu") -> Sentence:  # noqa: A002  # as above
         """The one sentence of a text."""
+        if not isinstance(text, bytes):
+            raise ArgumentError(f"a sentence is read from bytes, not from {type(text).__name__}.")
         block = _core.read(text, format_code(format) or 0)
         if len(block) != 1:
             problem = block.faults[0][1] if block.faults else f"the text has {len(block)} sentences"
@@ -180,14 +184,19 @@ class Sentence:
         (PHEAD) too.
         """
         n = len(self)
-        if labels is not None and len(labels) != n:
-            raise ShapeError(f"{len(labels)} labels were given for {n} words.")
+        if labels is not None:
+            labels = _strings("labels", labels)
+            if len(labels) != n:
+                raise ShapeError(f"{len(labels)} labels were given for {n} words.")
+            for label in labels:
+                if not _is_text(label):
+                    raise ArgumentError(f"the label {label!r} is not a string.")
         names = sorted(set(labels or ()))
         places = {name: place for place, name in enumerate(names)}
         ids = None if labels is None else np.array([places[x] for x in labels], dtype=np.int32)
         new_heads = check_heads(heads, n)
         added = "\n".join(_checked_comments(comments))
-        items: dict[str, object] = {key: _values(values) for key, values in (misc or {}).items()}
+        items = _checked_misc(misc)
         here = np.array([self._index], dtype=np.int64)
         try:
             text = self._block.render(new_heads, ids, names, items, [added], here)
@@ -231,7 +240,7 @@ def parse_feats(feats: str) -> Mapping[str, str]:
 
 def check_heads(heads: ArrayLike, n_words: int) -> IntArray:
     """Heads as an int32 array: one per word, each another word, 0 for the root or -1 for none."""
-    given = np.asarray(heads)
+    given = as_array(heads, "heads")
     if given.shape != (n_words,):
         raise ShapeError(f"heads has shape {given.shape} for {n_words} words; give one per word.")
     if not np.issubdtype(given.dtype, np.integer):
@@ -246,6 +255,20 @@ def check_heads(heads: ArrayLike, n_words: int) -> IntArray:
     return np.ascontiguousarray(given, dtype=np.int32)
 
 
+def _is_text(value: object) -> bool:
+    """Whether it is a string that a file can hold: one without halves of surrogate pairs."""
+    try:
+        return isinstance(value, str) and value.encode("utf-8") is not None
+    except UnicodeEncodeError:
+        return False
+
+
+def _strings(name: str, values: Iterable[str]) -> list[str]:
+    if isinstance(values, str):
+        raise ShapeError(f"{name} is a string; give a list of strings.")
+    return as_list(values, f"{name} is a list of strings")
+
+
 def _head_texts(heads: IntArray) -> list[str]:
     return ["_" if head < 0 else str(head) for head in heads.tolist()]
 
@@ -253,29 +276,41 @@ def _head_texts(heads: IntArray) -> list[str]:
 def _checked_column(name: str, values: Sequence[str] | None, n: int) -> Sequence[str]:
     if values is None:
         return ["_"] * n
-    if isinstance(values, str) or len(values) != n:
+    values = _strings(name, values)
+    if len(values) != n:
         raise ShapeError(f"{name} has {len(values)} entries for {n} words; give a list of strings.")
     for word, value in enumerate(values, start=1):
-        if not isinstance(value, str) or not value or any(c in value for c in "\t\r\n"):
+        good = _is_text(value) and value and value == value.strip(" ")
+        if not good or any(c in value for c in "\t\r\n"):
             raise ArgumentError(
                 f"{name} of word {word} is {value!r}; a column holds a string that is not empty "
-                "and has no tab or line end."
+                "and has no tab, line end or surrounding space."
             )
     return values
 
 
 def _checked_comments(comments: Iterable[str]) -> list[str]:
-    if isinstance(comments, str):
-        raise ArgumentError("comments is a list of lines, not a string.")
-    lines = list(comments)
+    lines = as_list(comments, "comments is a list of lines")
     for line in lines:
-        if not line.startswith("#") or "\n" in line or "\r" in line:
+        if not _is_text(line) or not line.startswith("#") or "\n" in line or "\r" in line:
             raise ArgumentError(f"the comment {line!r} must begin with # and be one line.")
     return lines
 
 
+def _checked_misc(misc: Misc | None) -> dict[str, object]:
+    if misc is None:
+        return {}
+    if not isinstance(misc, Mapping) or not all(map(_is_text, misc)):
+        raise ArgumentError(f"misc maps keys, which are strings, to values of words, not {misc!r}.")
+    return {key: _values(values) for key, values in misc.items()}
+
+
 def _values(values: Sequence[str | None] | NDArray[np.float64]) -> list[str] | NDArray[np.float64]:
     """MISC values as the core takes them: numbers, or texts that are empty where there is none."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu" and values.ndim == 1:
         return np.ascontiguousarray(values, dtype=np.float64)
-    return ["" if value is None else str(value) for value in values]
+    listed = as_list(values, "values of misc are a list with one for each word")
+    texts = ["" if value is None else str(value) for value in listed]
+    if not all(map(_is_text, texts)):
+        raise ArgumentError(f"the values of misc are texts, not {listed!r}.")
+    return texts

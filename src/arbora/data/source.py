@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from arbora.errors import ArgumentError, FileError, unreadable
 
-__all__ = ["ReadPath", "Source", "open_source"]
+__all__ = ["ReadPath", "Source", "check_path", "open_source", "source_name"]
 
 ReadPath = str | os.PathLike[str] | IO[bytes] | IO[str]
 
@@ -78,11 +78,31 @@ class Source:
         return piece.encode("utf-8") if isinstance(piece, str) else bytes(piece or b"")
 
 
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Refuses a name that no file can have."""
+    try:
+        ok = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        ok = False
+    if not ok:
+        raise ArgumentError(f"{os.fspath(path)!r} is not the name of a file.")
+
+
+def source_name(path: ReadPath) -> str:
+    """What messages call it."""
+    if isinstance(path, str) and path == "-":
+        return "standard input"
+    if isinstance(path, str | os.PathLike):
+        return os.fspath(path)
+    own_name = getattr(path, "name", None)
+    return own_name if isinstance(own_name, str) else "stream"
+
+
 @contextmanager
 def open_source(path: ReadPath) -> Iterator[Source]:
     """Opens a path (`-` is standard input, `.gz` is unpacked) or takes a stream as it is."""
     if isinstance(path, str) and path == "-":
-        yield Source(sys.stdin.buffer, "standard input", None, None)
+        yield Source(sys.stdin.buffer, source_name(path), None, None)
     elif isinstance(path, str | os.PathLike):
         name = os.fspath(path)
         with _opened(name) as raw:
@@ -93,9 +113,8 @@ def open_source(path: ReadPath) -> Iterator[Source]:
             else:
                 yield Source(raw, name, None, size)
     elif hasattr(path, "read"):
-        own_name = getattr(path, "name", None)
         stream: IO[Any] = path
-        yield Source(stream, own_name if isinstance(own_name, str) else "stream", None, _size(path))
+        yield Source(stream, source_name(path), None, _size(path))
     else:
         raise ArgumentError(
             f"sentences are read from a path or an open file, not from {type(path).__name__}."
@@ -104,6 +123,7 @@ def open_source(path: ReadPath) -> Iterator[Source]:
 
 def _opened(name: str) -> IO[bytes]:
     try:
+        check_path(name)
         return Path(name).open("rb")
     except OSError as error:
         raise unreadable(name, error) from error

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from arbora._core import data as _core
+from arbora.arrays import as_list
 from arbora.data.blocks import (
     MAX_SENTENCE_BYTES,
     Block,
@@ -40,7 +41,8 @@ def read_whole(
     path = cast("ReadPath", source)
     blocks, size = [], 0
     # In pieces, so that what is no treebank is refused before all of it is unpacked.
-    for chunk in read_blocks(path, format, skip_bad, on_error, trees, MAX_SENTENCE_BYTES):
+    longest = MAX_SENTENCE_BYTES
+    for chunk in read_blocks(path, format, skip_bad, on_error, trees, longest, longest):
         blocks.append(chunk.block)
         size += chunk.block.size
         if size > _WHOLE:
@@ -63,11 +65,7 @@ def block_from_bytes(text: bytes, format: Format) -> Block:  # noqa: A002  # as 
 
 def _of_sentences(sentences: Iterable[Sentence]) -> Block:
     texts, formats = [], set()
-    if not isinstance(sentences, Iterable):
-        raise ArgumentError(
-            f"sentences come from a path, an open file or a list, not from {sentences!r}."
-        )
-    for sentence in sentences:
+    for sentence in as_list(sentences, "sentences come from a path, an open file or a list"):
         if not isinstance(sentence, Sentence):
             raise ArgumentError(f"a treebank is made of Sentence, not {type(sentence).__name__}.")
         text = bytes(sentence)

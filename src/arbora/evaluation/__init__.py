@@ -1,7 +1,7 @@
 """How good is a parse, is one parser better than another, do probabilities keep their promise?"""
 
 from arbora.evaluation.attachment import AttachmentScores, evaluate
-from arbora.evaluation.counts import Attachment, Match, NonProjective
+from arbora.evaluation.counts import Attachment, Match, NonProjective, TreeFaults
 from arbora.evaluation.reliability import Calibration, CalibrationBin, calibration
 from arbora.evaluation.rules import RULES, Rule
 from arbora.evaluation.significance import Comparison, Difference, compare
@@ -17,6 +17,7 @@ __all__ = [
     "Match",
     "NonProjective",
     "Rule",
+    "TreeFaults",
     "calibration",
     "compare",
     "evaluate",

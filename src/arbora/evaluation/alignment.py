@@ -6,14 +6,19 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from arbora.arrays import as_iterator
 from arbora.data import Format, read_conllu
+from arbora.data.source import ReadPath
+from arbora.data.whole import is_file
 from arbora.errors import AlignmentError, ArgumentError
+from arbora.evaluation.counts import TreeFaults
 from arbora.evaluation.rules import Rule, rule_for
+from arbora.evaluation.words import first_difference
 from arbora.types import IntArray
 
 __all__ = ["Aligned", "ParsedSentence", "Source", "align"]
@@ -34,7 +39,9 @@ class ParsedSentence(Protocol):
     def format(self) -> str: ...
 
 
-Source = str | os.PathLike[str] | Iterable[ParsedSentence]
+Source = ReadPath | Iterable[ParsedSentence]
+
+_READ = ("forms", "xpos", "heads", "labels", "format")
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,8 @@ class Aligned:
     """All words of all sentences in one row.
 
     `heads` and `labels` have one row for gold and one for each system; labels are numbers into
-    `names`. `starts` holds each sentence's first word and, last, the number of words.
+    `names`. `starts` holds each sentence's first word and, last, the number of words. `notes` are
+    sentences about what the figures depend on.
     """
 
     rule: Rule
@@ -51,6 +59,7 @@ class Aligned:
     names: list[str]
     punctuation: NDArray[np.bool_]
     starts: NDArray[np.int64]
+    notes: tuple[str, ...] = ()
 
     @property
     def annotated(self) -> NDArray[np.bool_]:
@@ -97,6 +106,27 @@ class Aligned:
         right: NDArray[np.bool_] = (self.heads[0] == self.heads[system]) & self.annotated
         return right
 
+    def tree_faults(self, system: int = 1) -> TreeFaults:
+        """How many sentences of a system are no trees, or trees with several roots."""
+        heads, n_words = self.heads[system], len(self.sentence)
+        # Every word goes up to its head and from there twice as far each time: the root, where
+        # missing heads lead too, is left by nobody, and whoever does not come there is on a cycle.
+        above = np.where(heads > 0, self.starts[self.sentence] + heads - 1, n_words)
+        above = np.append(np.minimum(above, n_words), n_words)
+        for _ in range(int(self.lengths.max()).bit_length()):
+            above = above[above]
+        roots = np.bincount(self.sentence, heads == 0, len(self.lengths))
+        return TreeFaults(
+            cycles=len(np.unique(self.sentence[above[:-1] < n_words])),
+            several_roots=int((roots > 1).sum()),
+            missing_heads=len(np.unique(self.sentence[heads < 0])),
+        )
+
+    def notes_on(self, system: int, name: str) -> tuple[str, ...]:
+        """The notes, and what is to be said of a system's trees."""
+        said = self.tree_faults(system).in_words(name, self.rule.single_root)
+        return (*self.notes, said) if said else self.notes
+
 
 def align(
     gold: Source,
@@ -113,7 +143,8 @@ def align(
     is_punctuation: list[bool] = []
     lengths: list[int] = []
     rule = None
-    rows = zip_longest(*(_sentences(source, format) for source in sources))
+    readers = [_sentences(source, format) for source in sources]
+    rows = zip_longest(*readers)
     for number, row in enumerate(rows, start=1):
         _check_same_words(number, row, names)
         if rule is None:
@@ -132,13 +163,32 @@ def align(
         names=list(ids),
         punctuation=np.array(is_punctuation),
         starts=np.cumsum([0, *lengths]),
+        notes=_notes_on_format(readers[0], names[0]) if punctuation is None else (),
     )
 
 
 def _sentences(source: Source, file_format: Format | None) -> Iterator[ParsedSentence]:
-    if isinstance(source, str | os.PathLike):
-        return iter(read_conllu(source, file_format))
-    return iter(source)
+    if is_file(source):
+        return read_conllu(cast("ReadPath", source), file_format)
+    return _checked(cast("Iterable[object]", source))
+
+
+def _checked(source: Iterable[object]) -> Iterator[ParsedSentence]:
+    for sentence in as_iterator(source, "sentences come from a path, an open file or a list"):
+        if not all(hasattr(sentence, name) for name in _READ):
+            raise ArgumentError(
+                f"what is scored are sentences with heads and labels, not {type(sentence).__name__}"
+            )
+        yield cast("ParsedSentence", sentence)
+
+
+def _notes_on_format(gold: Iterator[ParsedSentence], name: str) -> tuple[str, ...]:
+    if getattr(gold, "format_known", True):
+        return ()
+    return (
+        f"nothing in {name} tells CoNLL-U from CoNLL-X, so it is scored by the rule of CoNLL-U; "
+        "give the format or the rule if it is CoNLL-X.",
+    )
 
 
 def _names(sources: Sequence[Source]) -> list[str]:
@@ -167,19 +217,18 @@ def _check_same_words(
             raise AlignmentError(
                 f"{short} ends after {number - 1} sentences, but {long} goes on{place}"
             )
-        if list(gold.forms) == list(system.forms):
-            continue
-        for word, (ours, theirs) in enumerate(zip_longest(gold.forms, system.forms), start=1):
-            if ours != theirs:
-                raise AlignmentError(
-                    f"sentence {number}, word {word} is {_quoted(ours)} in {names[0]}{_line(gold)} "
-                    f"but {_quoted(theirs)} in {name}{_line(system)}: "
-                    "both must hold the same words in the same order"
-                )
+        word = first_difference(gold, system)
+        if word is not None:
+            ours, theirs = (_quoted(sentence.forms, word) for sentence in (gold, system))
+            raise AlignmentError(
+                f"sentence {number}, word {word} is {ours} in {names[0]}{_line(gold)} "
+                f"but {theirs} in {name}{_line(system)}: "
+                "both must hold the same words in the same order"
+            )
 
 
-def _quoted(form: str | None) -> str:
-    return "missing" if form is None else f"“{form}”"
+def _quoted(forms: Sequence[str], word: int) -> str:
+    return "missing" if word > len(forms) else f"“{forms[word - 1]}”"
 
 
 def _line(sentence: object) -> str:

@@ -14,6 +14,7 @@ from arbora.evaluation.counts import (
     Attachment,
     Match,
     NonProjective,
+    TreeFaults,
     number,
     percent,
     row,
@@ -44,6 +45,8 @@ class AttachmentScores:
       between head and word; `by_length`: both, for each length of sentence.
     - `nonprojective`: precision over the system's non-projective arcs, recall over gold's, in
       sentences that gold annotates whole.
+    - `system_faults`: the system's sentences that are no trees or have several roots;
+      `notes`: what else is to be known of the figures, in sentences.
     - `with_punctuation`, `without_punctuation`: the figures either way, whatever the rule.
 
     What there is nothing to measure by is None.
@@ -66,6 +69,8 @@ class AttachmentScores:
     by_length: dict[str, Attachment]
     with_punctuation: Attachment
     without_punctuation: Attachment
+    system_faults: TreeFaults
+    notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as for JSON."""
@@ -73,8 +78,10 @@ class AttachmentScores:
         for name, value in vars(self).items():
             if isinstance(value, dict):
                 answer[name] = {key: entry.to_dict() for key, entry in value.items()}
-            elif isinstance(value, NonProjective | Attachment):
+            elif isinstance(value, NonProjective | Attachment | TreeFaults):
                 answer[name] = value.to_dict()
+            elif isinstance(value, tuple):
+                answer[name] = list(value)
             else:
                 answer[name] = value
         return answer
@@ -99,6 +106,7 @@ class AttachmentScores:
             lines.append(row("Non-projective", both))
         for name, other in self.other_counts().items():
             lines.append(row(name, f"{number(other.uas)} UAS      {number(other.las)} LAS"))
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
     def left_out(self) -> str:
@@ -130,7 +138,9 @@ def evaluate(
     `punctuation` names the rule: "conllx", "conll2018" or "ptb"; without it the format of the gold
     decides (CoNLL-X: "conllx", CoNLL-U: "conll2018", which agrees with the shared task's scorer).
     `format` is that of the files, "conllu" or "conllx"; by default it is recognised.
-    Files that do not hold the same words raise `AlignmentError` with the first difference.
+    Files that do not hold the same words raise `AlignmentError` with the first difference; spaces
+    inside a form, and case inside a multiword token, make no difference. Sentences that are no
+    trees are scored word by word and counted in `system_faults`.
     """
     both = align(gold, system, punctuation=punctuation, format=format)
     return scores_of(both)
@@ -166,6 +176,8 @@ def scores_of(both: Aligned, system: int = 1) -> AttachmentScores:
         without_punctuation=_attachment(
             both, both.annotated & ~both.punctuation, heads_right, right
         ),
+        system_faults=both.tree_faults(system),
+        notes=both.notes_on(system, "the system"),
     )
 
 

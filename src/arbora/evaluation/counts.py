@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Attachment", "Match", "NonProjective", "number", "percent", "row", "unannotated_text"]
+__all__ = [
+    "Attachment",
+    "Match",
+    "NonProjective",
+    "TreeFaults",
+    "number",
+    "percent",
+    "row",
+    "unannotated_text",
+]
 
 
 def percent(part: float, whole: float) -> float | None:
@@ -96,6 +105,41 @@ class Attachment:
             "tokens": self.tokens,
             "uas": self.uas,
             "las": self.las,
+        }
+
+
+@dataclass(frozen=True)
+class TreeFaults:
+    """Sentences of a system with a cycle, with several roots, with words without a head.
+
+    Official scorers refuse files that have them. Here they are scored word by word, and counted.
+    """
+
+    cycles: int
+    several_roots: int
+    missing_heads: int
+
+    def in_words(self, name: str, single_root: bool) -> str | None:
+        """A sentence, or None; several roots are no fault but where trees have a single one."""
+        counts = {
+            "with a cycle": self.cycles,
+            "with several roots": self.several_roots if single_root else 0,
+            "with missing heads": self.missing_heads,
+        }
+        found = [f"{count:,} {kind}" for kind, count in counts.items() if count]
+        if not found:
+            return None
+        scorer = "the CoNLL-2018 scorer refuses" if single_root else "other scorers may refuse"
+        return (
+            f"{name} has sentences that are not valid trees ({', '.join(found)}), which {scorer}: "
+            "here each word is scored."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "cycles": self.cycles,
+            "several_roots": self.several_roots,
+            "missing_heads": self.missing_heads,
         }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from arbora.arrays import as_count, as_real
 from arbora.errors import ArgumentError, ShapeError
 from arbora.types import FloatArray
 
@@ -98,8 +99,8 @@ def calibration(probabilities: ArrayLike, correct: ArrayLike, bins: int = 15) ->
 def _checked(
     probabilities: ArrayLike, correct: ArrayLike, bins: int
 ) -> tuple[FloatArray, FloatArray]:
-    p = np.asarray(probabilities, dtype=np.float64)
-    right = np.asarray(correct, dtype=np.float64)
+    p = as_real(probabilities, "probabilities").astype(np.float64)
+    right = as_real(correct, "outcomes").astype(np.float64)
     if p.ndim != 1 or p.shape != right.shape:
         raise ShapeError(
             "probabilities and outcomes must be two rows of the same length, "
@@ -107,8 +108,7 @@ def _checked(
         )
     if not len(p):
         raise ArgumentError("there are no predictions to calibrate")
-    if bins < 1:
-        raise ArgumentError(f"bins must be at least 1, not {bins}")
+    as_count(bins, "bins")
     bad = np.flatnonzero(~((p >= -ROUNDING) & (p <= 1 + ROUNDING)))
     if bad.size:
         raise ArgumentError(f"prediction {bad[0]} has probability {p[bad[0]]}, not within 0 and 1")

@@ -41,13 +41,17 @@ def _punctuation_tags(sentence: ParsedSentence) -> list[bool]:
 
 @dataclass(frozen=True)
 class Rule:
-    """A way of counting. `punctuation` marks words of a gold sentence, `everything` keeps them."""
+    """A way of counting. `punctuation` marks words of a gold sentence, `everything` keeps them.
+
+    The official scorer of a `single_root` rule refuses trees with several roots.
+    """
 
     name: str
     description: str
     punctuation: Callable[[ParsedSentence], Sequence[bool]]
     everything: bool = False
     subtypes: bool = True
+    single_root: bool = False
 
     def label(self, label: str) -> str:
         """The part of a label that is compared."""
@@ -64,6 +68,7 @@ RULES = {
             _punctuation_forms,
             everything=True,
             subtypes=False,
+            single_root=True,
         ),
         Rule("ptb", "gold tags `` '' : , . are left out", _punctuation_tags),
     )
@@ -74,7 +79,7 @@ RULE_OF_FORMAT = {"conllx": "conllx", "conllu": "conll2018"}
 def rule_for(name: str | None, file_format: str) -> Rule:
     """The rule of that name, or without a name the rule that belongs to the format."""
     chosen = RULE_OF_FORMAT[file_format] if name is None else name
-    if chosen not in RULES:
+    if not isinstance(chosen, str) or chosen not in RULES:
         known = ", ".join(repr(rule) for rule in RULES)
         raise ArgumentError(f"there is no evaluation rule {chosen!r}: choose one of {known}")
     return RULES[chosen]

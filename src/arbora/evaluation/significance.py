@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arbora.arrays import as_seed
 from arbora.data import Format
 from arbora.errors import ArgumentError
 from arbora.evaluation.alignment import Source, align
@@ -46,7 +47,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems on the same gold, by UAS and LAS; `unannotated` words have no head in gold."""
+    """Two systems on the same gold, by UAS and LAS; `unannotated` words have no head in gold.
+
+    `notes` are sentences about what the figures depend on.
+    """
 
     rule: str
     rule_description: str
@@ -57,12 +61,14 @@ class Comparison:
     las: Difference
     permutations: int
     seed: int
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as for JSON."""
         answer = asdict(self)
         for name in ("uas", "las"):
             answer[name]["interval"] = list(answer[name]["interval"])
+        answer["notes"] = list(self.notes)
         return answer
 
     def left_out(self) -> str:
@@ -81,6 +87,7 @@ class Comparison:
                 f"  {name}  {number(d.a)} {number(d.b)} {d.difference:+7.2f}  "
                 f"[{low:+6.2f}, {high:+6.2f}]  {d.permutation_p:16.4f}  {d.sign_p:9.4f}"
             )
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
 
@@ -98,8 +105,9 @@ def compare(
 
     `permutations` is also the number of bootstrap samples. The same seed gives the same answer.
     """
-    if not 1 <= permutations <= _MOST:
-        raise ArgumentError(f"permutations is between 1 and {_MOST:,}, not {permutations}")
+    if not isinstance(permutations, int | np.integer) or not 1 <= permutations <= _MOST:
+        raise ArgumentError(f"permutations is between 1 and {_MOST:,}, not {permutations!r}")
+    as_seed(seed)
     three = align(gold, a, b, punctuation=punctuation, format=format)
     labels, _ = three.compared_labels()
     counted = three.counted
@@ -124,6 +132,7 @@ def compare(
         las=differences[1],
         permutations=permutations,
         seed=seed,
+        notes=tuple(dict.fromkeys((*three.notes_on(1, "A"), *three.notes_on(2, "B")))),
     )
 
 

@@ -18,7 +18,6 @@ from arbora.errors import FileError, ModelError
 from arbora.features import WordClusters
 from arbora.fitting.loop import History, Parameters
 from arbora.fitting.trainer import State, Trainer
-from arbora.inference.packed import physical_memory
 from arbora.models.model import Model
 from arbora.models.model_file import to_bytes
 from arbora.models.tensor_file import (
@@ -28,6 +27,7 @@ from arbora.models.tensor_file import (
     parse_json,
     parse_tensors,
     read_contents,
+    with_zeros,
 )
 from arbora.options import ParserOptions, RiskOptions
 
@@ -35,6 +35,9 @@ __all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint"]
 
 # Of a pruner: how many passes it has made, or its weights when it has made them all.
 PASSES, LEARNT = "passes", "learnt"
+
+
+_TOO_LARGE = 1e16  # for weights, their sums over examples and squares of gradients
 
 
 def fingerprint(
@@ -98,7 +101,7 @@ class Saved:
         own = trainer.state()
         alike = own.keys() == state.keys() and all(
             (own[key].shape, own[key].dtype) == (values.shape, values.dtype)
-            and not np.isnan(values).any()
+            and _are_numbers(values)
             for key, values in state.items()
         )
         if not alike:
@@ -111,9 +114,15 @@ class Saved:
         )
 
 
+def _are_numbers(values: NDArray[np.generic]) -> bool:
+    """Nothing that training could not come to; a score of minus infinity forbids an arc."""
+    numbers = values.astype(np.float64)
+    return bool(((np.abs(numbers) < _TOO_LARGE) | np.isneginf(numbers)).all())
+
+
 def _are_weights(values: NDArray[np.generic], shape: tuple[int, ...]) -> bool:
     right = values.shape == shape and values.dtype == np.float32
-    return right and bool(np.isfinite(values.astype(np.float32)).all())
+    return right and bool((np.abs(values.astype(np.float32)) < _TOO_LARGE).all())
 
 
 @dataclass(frozen=True)
@@ -215,10 +224,7 @@ def _with_zeros(stored: Tensors) -> Tensors:
         if name.endswith(_VALUES):
             plain = name.removesuffix(_VALUES)
             length = int(stored[plain + _LENGTH][0])
-            if length * values.itemsize > physical_memory():
-                raise MemoryError(f"{plain} would have {length} numbers")
-            tensors[plain] = np.zeros(length, dtype=values.dtype)
-            tensors[plain][stored[plain + _PLACES]] = values
+            tensors[plain] = with_zeros(stored[plain + _PLACES], values, length)
         elif not name.endswith((_PLACES, _LENGTH)):
             tensors[name] = values
     return tensors

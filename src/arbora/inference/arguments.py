@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora.arrays import as_array, as_heads, as_real
+from arbora.arrays import as_array, as_count, as_heads, as_real, as_seed
 from arbora.errors import ArgumentError, ShapeError
 from arbora.types import FloatArray
 
@@ -80,20 +79,3 @@ def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
     if not isinstance(value, str) or value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
         raise ArgumentError(f"{name} must be {listed}, not {value!r}")
-
-
-def as_count(k: int, name: str) -> int:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ArgumentError(f"{name} must be a whole number of at least 1, not {k!r}")
-    if k > 2**31 - 1:
-        raise ArgumentError(f"{name} must be less than 2**31, not {k}")
-    return int(k)
-
-
-def as_seed(seed: int | None) -> int:
-    """The seed itself, or a new one each time if there is none."""
-    if seed is None:
-        return secrets.randbits(63)
-    if not isinstance(seed, int | np.integer) or seed < 0:
-        raise ArgumentError(f"seed must be a whole number of at least 0, or None, not {seed!r}")
-    return int(seed) % 2**64

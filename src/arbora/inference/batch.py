@@ -261,13 +261,20 @@ class TreeBatch(Generic[D]):
 
     def _listed(self, values: Any, what: str) -> Any:
         """Something with one entry per sentence."""
-        try:
-            listed = values if isinstance(values, TreeBatch) else list(values)
-        except TypeError:
-            raise ShapeError(f"{what} must have one entry per sentence, not {values!r}") from None
-        if len(listed) != self._size:
-            raise ShapeError(f"{what}: there are {self._size} sentences, but {len(listed)} entries")
-        return listed
+        return values if isinstance(values, TreeBatch) and len(values) == self._size else (
+            one_per_sentence(values, self._size, what)
+        )  # fmt: skip
+
+
+def one_per_sentence(values: Any, size: int, what: str) -> list[Any]:
+    """Something with one entry for each of so many sentences."""
+    try:
+        listed = list(values)
+    except TypeError:
+        raise ShapeError(f"{what} must have one entry per sentence, not {values!r}") from None
+    if len(listed) != size:
+        raise ShapeError(f"{what}: there are {size} sentences, but {len(listed)} entries")
+    return listed
 
 
 def _stack(scores: object) -> NDArray[Any] | None:

@@ -123,6 +123,8 @@ def _seconds(time_limit: float | None, solver: Solver) -> float:
         return math.inf
     if solver not in ("branch", "exact"):
         raise ArgumentError(f"solver={solver!r} has a limit of iterations, and no time_limit.")
+    if isinstance(time_limit, bool) or not isinstance(time_limit, int | float | np.number):
+        raise ArgumentError(f"time_limit must be seconds above 0, or None, not {time_limit!r}.")
     if not time_limit > 0.0:
         raise ArgumentError(f"time_limit must be seconds above 0, or None, not {time_limit!r}.")
     return float(time_limit)

@@ -17,6 +17,7 @@ from arbora._core.inference import LARGEST_SCORE
 from arbora.errors import ArgumentError, ScoreError, ShapeError
 from arbora.inference.arguments import as_count, as_real
 from arbora.inference.factors import Factor
+from arbora.inference.hard_messages import Heard, log_partition_of, messages_of, pullback_of
 from arbora.inference.packed import read_only
 from arbora.inference.packed_loopy import checked_damping
 from arbora.types import FloatArray
@@ -39,6 +40,10 @@ class FactorGraph:
 
     All messages are log-odds and start at 0. An iteration goes through the groups of `schedule`;
     the factors of a group speak at the same time, each hearing all that was said before.
+
+    What a factor forbids is forbidden: a message that a variable must be on, or off, is infinite,
+    and no score outweighs it. Factors that contradict each other in this way raise a
+    `ConstraintError` as soon as messages show it.
 
     Parameters
     ----------
@@ -75,46 +80,44 @@ class FactorGraph:
         messages: Messages = [np.zeros(len(factor.variables)) for factor in self.factors]
         residuals = np.zeros(self.iterations)
         for iteration in range(self.iterations):
+            share = self._share(iteration)
             for group in self._groups:
                 self._tape.append(messages)
-                heard = self._totals(messages)
+                heard = Heard(self.scores, self.factors, messages)
                 fresh = list(messages)
                 for i in group:
-                    old = messages[i]
-                    said = self.factors[i].messages(heard[self.factors[i].variables] - old)
-                    change = np.abs(said - old).max(initial=0.0)
+                    old, said = messages[i], messages_of(self.factors[i], heard.by(i))
+                    changed = said != old  # the difference of equal infinities is no number
+                    change = np.abs(said[changed] - old[changed]).max(initial=0.0)
                     residuals[iteration] = max(residuals[iteration], change)
-                    share = self._share(iteration)
-                    fresh[i] = (1 - share) * said + share * old
+                    fresh[i] = said if share == 0.0 else (1 - share) * said + share * old
                 messages = fresh
         self._messages = messages
+        self._beliefs = _sigmoid(Heard(self.scores, self.factors, messages).totals())
         self.residuals = read_only(residuals)  # the largest change of a message, by iteration
 
     def _share(self, iteration: int) -> float:
         return self.damping if iteration > 0 else 0.0  # at first there is nothing to keep
 
-    def _totals(self, messages: Messages) -> FloatArray:
-        """All that every variable hears, its own score included."""
-        totals = self.scores.copy()
-        for factor, said in zip(self.factors, messages, strict=True):
-            np.add.at(totals, factor.variables, said)
-        return totals
-
     @property
     def beliefs(self) -> FloatArray:
         """The approximate probability that each variable is on (G15, Eq. 6)."""
-        return read_only(_sigmoid(self._totals(self._messages)))
+        return read_only(self._beliefs)
 
     @property
     def log_partition(self) -> float:
         """The Bethe approximation of log Z; exact on graphs without cycles that have converged."""
-        totals = self._totals(self._messages)
-        degrees = np.zeros(len(totals))
+        heard = Heard(self.scores, self.factors, self._messages)
+        totals, degrees = heard.totals(), np.zeros(len(self.scores))
         answer = 0.0
-        for factor, said in zip(self.factors, self._messages, strict=True):
+        for i, factor in enumerate(self.factors):
             np.add.at(degrees, factor.variables, 1.0)
-            answer += factor.log_partition(totals[factor.variables] - said)
-        return answer - float(np.sum((degrees - 1.0) * np.logaddexp(0.0, totals)))
+            incoming = heard.by(i)
+            answer += log_partition_of(factor, incoming)
+            # What is on for certain weighs nothing there: here is what it would have weighed.
+            answer += float(heard.finite_by(i)[incoming == np.inf].sum())
+        of_variables = np.where(totals == np.inf, heard.finite, np.logaddexp(0.0, totals))
+        return answer - float(np.sum((degrees - 1.0) * of_variables))
 
     def vjp(self, d_beliefs: ArrayLike) -> GraphGradient:
         """The gradient of sum(d_beliefs * beliefs), back through all iterations."""
@@ -139,14 +142,15 @@ class FactorGraph:
     ) -> None:  # fmt: skip
         """Turns gradients by the messages after a group's turn into those before it."""
         before, share = self._tape[turn], self._share(iteration)
-        heard = self._totals(before)
-        d_heard = np.zeros(len(heard))
+        heard = Heard(self.scores, self.factors, before)
+        after = self._tape[turn + 1] if turn + 1 < len(self._tape) else self._messages
+        d_heard = np.zeros(len(self.scores))
         for i in group:
-            factor = self.factors[i]
-            incoming = heard[factor.variables] - before[i]
-            d_in, d_own = factor.pullback(incoming, (1 - share) * d_messages[i])
+            factor, incoming = self.factors[i], heard.by(i)
+            d_message = np.where(np.isinf(after[i]), 0.0, d_messages[i])
+            d_in, d_own = pullback_of(factor, incoming, (1 - share) * d_message)
             d_factors[i] += d_own
-            d_messages[i] = share * d_messages[i] - d_in
+            d_messages[i] = share * d_message - d_in
             np.add.at(d_heard, factor.variables, d_in)
         d_scores += d_heard
         for i, factor in enumerate(self.factors):
@@ -192,11 +196,11 @@ def _as_factors(factors: Sequence[Factor], n_variables: int) -> list[Factor]:
 
 
 def _groups(schedule: str | Sequence[Sequence[int]], count: int) -> list[list[int]]:
-    if schedule == "serial":
-        return [[i] for i in range(count)]
-    if schedule == "parallel":
-        return [list(range(count))]
     if isinstance(schedule, str):
+        if schedule == "serial":
+            return [[i] for i in range(count)]
+        if schedule == "parallel":
+            return [list(range(count))]
         raise ArgumentError(f'schedule is "serial", "parallel" or groups of factors: {schedule!r}')
     try:
         groups = [[operator.index(i) for i in group] for group in schedule]

@@ -8,7 +8,7 @@ enumerates everything, with which any other can be compared.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,10 @@ class Factor(Protocol):
     """What a factor graph asks of a factor over k on/off variables.
 
     A configuration y weighs exp(score of y + the incoming log-odds of the variables that are on),
-    where the score of y depends on `scores`, any array of parameters.
+    where the score of y depends on `scores`, any array of parameters. A message of inf or -inf says
+    that a variable must be on, or off. A factor hears such messages of others as numbers that are
+    large next to its scores and to all else that it hears, unless it has an attribute
+    `takes_infinity` that is true.
     """
 
     @property
@@ -50,7 +53,7 @@ class Factor(Protocol):
     def messages(self, incoming: FloatArray) -> FloatArray:
         """For each variable, log of the weights with it on over those with it off, minus its own.
 
-        So message i does not depend on incoming[i].
+        So message i does not depend on incoming[i]. It is infinite if one of the two is 0.
         """
         ...
 
@@ -67,14 +70,17 @@ class Factor(Protocol):
 class _Compiled:
     """A factor of the core with its variables and scores.
 
-    `kind` and `sizes` make the factor of the core, here and again in another process.
+    `kind` and `sizes` make the factor of the core, here and again in another process. Incoming
+    log-odds of -inf mean that a variable is off, of inf that it is on and weighs nothing.
     """
+
+    takes_infinity: ClassVar[bool] = True
 
     def __init__(
         self, kind: type[kernels.Factor], sizes: tuple[Any, ...], variables: ArrayLike,
         scores: ArrayLike,
     ) -> None:  # fmt: skip
-        self._kind, self._sizes = kind, sizes
+        self._kind, self.sizes = kind, sizes
         self._kernel = kind(*sizes)
         self.variables = as_variables(variables)
         self.scores = _as_scores(scores, self._kernel.n_scores, type(self).__name__)
@@ -89,7 +95,7 @@ class _Compiled:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._kernel = self._kind(*self._sizes)
+        self._kernel = self._kind(*self.sizes)
 
     def log_partition(self, incoming: ArrayLike) -> float:
         """The logarithm of the sum of all weights."""
@@ -104,21 +110,22 @@ class _Compiled:
     def pullback(self, incoming: ArrayLike, d_messages: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """The gradients by `incoming` and by `scores`."""
         d_incoming, d_scores = np.empty(len(self.variables)), np.empty(len(self.scores))
-        told, back = self._row(incoming, "incoming"), self._row(d_messages, "d_messages")
+        told = self._row(incoming, "incoming")
+        back = self._row(d_messages, "d_messages", finite=True)
         self._kernel.pullback(self.scores, told, back, d_incoming, d_scores)
         return d_incoming, d_scores
 
-    def _row(self, values: ArrayLike, what: str) -> FloatArray:
+    def _row(self, values: ArrayLike, what: str, finite: bool = False) -> FloatArray:
         """A number for each variable."""
         row = np.ascontiguousarray(as_real(values, what), dtype=np.float64)
         if row.shape != self.variables.shape:
             raise ShapeError(
                 f"{what} has shape {row.shape}, but {self} has {len(self.variables)} variables"
             )
-        if not ((np.abs(row) <= LARGEST_VALUE) | np.isneginf(row)).all():
-            raise ScoreError(
-                f"{what} must be numbers up to {LARGEST_VALUE:g} in magnitude, or -inf"
-            )
+        sane = np.abs(row) <= LARGEST_VALUE
+        if not (sane if finite else sane | np.isinf(row)).all():
+            others = "" if finite else ", or inf or -inf for variables that are on or off"
+            raise ScoreError(f"{what} must be numbers up to {LARGEST_VALUE:g} in magnitude{others}")
         return row
 
     def __repr__(self) -> str:

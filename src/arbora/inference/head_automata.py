@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arbora._core.inference import LARGEST_SCORE
-from arbora.arrays import as_real
+from arbora.arrays import as_array, as_count, as_heads, as_real
 from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError, SolverError
 from arbora.inference.arguments import check_choice
 from arbora.inference.dual import (
@@ -27,7 +27,7 @@ from arbora.inference.dual import (
     dual_history,
 )
 from arbora.inference.integer_program import solve_program
-from arbora.inference.packed import pack
+from arbora.inference.packed import check_room, pack
 from arbora.scores import Parts, Scores
 from arbora.types import Decoded, FloatArray, Root, TreeClass
 
@@ -61,9 +61,8 @@ class Automaton:
     @classmethod
     def at_most(cls, modifiers: int) -> Self:
         """At most so many modifiers: a state for every number of them."""
-        if modifiers < 0:
-            raise ArgumentError(f"there cannot be {modifiers} modifiers: give 0 or more")
-        states = modifiers + 1
+        states = as_count(modifiers, "modifiers", least=0) + 1
+        check_room(states * states)
         initial, transitions = np.full(states, -np.inf), np.full((states, states), -np.inf)
         initial[0] = 0.0
         transitions[np.arange(modifiers), np.arange(1, states)] = 0.0
@@ -76,9 +75,18 @@ class Automaton:
     def score(self, modifiers: ArrayLike) -> float:
         """The score of modifiers, given from the nearest to the farthest."""
         value = self.initial
-        for m in np.asarray(modifiers, dtype=np.int64).tolist():
+        for m in self._words(modifiers):
             value = (value[:, None] + self._taking(m)).max(axis=0)
         return float((value + self.final).max())
+
+    def _words(self, modifiers: ArrayLike) -> list[int]:
+        array = as_array(modifiers, "modifiers")
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+            raise ShapeError(f"modifiers must be a row of words, not {modifiers!r}.")
+        words: list[int] = array.tolist()
+        if self.transitions.ndim == 3 and not all(0 < m < len(self.transitions) for m in words):
+            raise ArgumentError(f"modifiers must be words, 1 to {len(self.transitions) - 1}.")
+        return words
 
     def _taking(self, modifier: int) -> FloatArray:
         taken = self.transitions if self.transitions.ndim == 2 else self.transitions[modifier]
@@ -123,6 +131,10 @@ class HeadAutomata:
         self.parts = parts
         self.trees: TreeClass = trees
         self.root: Root = root
+        if automata is not None and not isinstance(automata, Mapping):
+            raise ArgumentError(
+                f"automata must map (head, side) to an Automaton, not be {type(automata).__name__}"
+            )
         self.automata = dict(automata or {})
         self._automata = _packed_automata(parts, self.automata)
 
@@ -163,7 +175,7 @@ class HeadAutomata:
     def score(self, heads: ArrayLike) -> float:
         """The score of a tree: arcs, parts, and automata; -inf if one of them forbids it."""
         total = self.parts.score(heads)
-        array = np.asarray(heads)
+        array = as_heads(heads, self.n_words)
         for (head, side), automaton in self.automata.items():
             taken = np.flatnonzero(array == head) + 1
             total += automaton.score(_outwards(taken, head, side))
@@ -221,6 +233,10 @@ def _scores(values: ArrayLike, what: str) -> FloatArray:
     return array
 
 
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer)
+
+
 def _outwards(modifiers: NDArray[np.int64], head: int, side: int) -> NDArray[np.int64]:
     """The modifiers of one side, from the nearest to the farthest."""
     return modifiers[modifiers > head] if side == 1 else modifiers[modifiers < head][::-1]
@@ -231,9 +247,15 @@ def _packed_automata(parts: Parts, automata: dict[tuple[int, int], Automaton]) -
         return NO_AUTOMATA
     sides, states, numbers = [], [], []
     for key, automaton in automata.items():
-        if not isinstance(key, tuple) or len(key) != 2 or key[1] not in (0, 1):
+        if not isinstance(key, tuple) or len(key) != 2 or not all(map(_is_whole, key)):
             raise ArgumentError(f"automata are keyed by (head, side), side 0 or 1, not {key!r}")
         head, side = key
+        if side not in (0, 1):
+            raise ArgumentError(f"automata are keyed by (head, side), side 0 or 1, not {key!r}")
+        if not isinstance(automaton, Automaton):
+            raise ArgumentError(
+                f"the automaton of {key} must be an Automaton, not {type(automaton).__name__}"
+            )
         if not 0 <= head <= parts.n_words:
             raise ArgumentError(f"head {head} of an automaton is not from 0 to {parts.n_words}")
         if automaton.transitions.ndim == 3 and len(automaton.transitions) != parts.n_words + 1:

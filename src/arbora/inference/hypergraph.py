@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from arbora._core import inference as kernels
 from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError, TooLargeError
 from arbora.inference.arguments import LARGEST_VALUE, as_array, as_count, as_real, as_seed
-from arbora.inference.packed import read_only
+from arbora.inference.packed import physical_memory, read_only
 from arbora.types import FloatArray
 
 __all__ = ["Derivation", "Derivations", "Hypergraph"]
@@ -67,8 +67,8 @@ class Hypergraph:
         self._check()
         self.n_nodes = int(self.heads.max()) + 1
         self.n_weights = int(self.weights.max()) + 1
-        self.goal = self.n_nodes - 1 if goal is None else int(goal)
-        if not 0 <= self.goal < self.n_nodes:
+        self.goal = self.n_nodes - 1 if goal is None else as_count(goal, "goal", least=0)
+        if not self.goal < self.n_nodes:
             raise ArgumentError(f"the goal is node {goal}, but nodes are 0 to {self.n_nodes - 1}")
         self._order = np.argsort(self.heads, kind="stable")  # the edges of a node lie together
         tails_in_order = (self.tails[self._order] + 1).astype(np.int32)
@@ -185,6 +185,7 @@ class Derivations:
     def kbest(self, k: int) -> list[Derivation]:
         """The k best derivations, distinct, best first (Huang & Chiang 2005); fewer if so."""
         count = as_count(k, "k")
+        self._check_memory(count, at_most=True)
         edges, counts, scores = _unfolded(lambda: self._kernel.kbest(count))
         pieces = np.split(edges, np.cumsum(counts)[:-1])
         return [self._derivation(*pair) for pair in zip(pieces, scores.tolist(), strict=True)]
@@ -192,17 +193,44 @@ class Derivations:
     def sample(self, k: int = 1, seed: int | None = None) -> list[Derivation]:
         """k independent exact draws; draw i depends on the seed and on i only."""
         count, key = as_count(k, "k"), as_seed(seed)
+        self._check_memory(count)
         edges, counts = _unfolded(lambda: self._kernel.sample(count, key))
         drawn = (self.graph._order[piece] for piece in np.split(edges, np.cumsum(counts)[:-1]))
         return [Derivation(read_only(piece), self.score(piece)) for piece in drawn]
 
     def score(self, edges: ArrayLike) -> float:
         """The score of a derivation, given its edges."""
-        used = self.graph.weights[_numbers(edges, "edges")]
+        numbers = _numbers(edges, "edges")
+        if numbers.size and not 0 <= numbers.min() <= numbers.max() < self.graph.n_edges:
+            raise ArgumentError(f"edges are numbers from 0 to {self.graph.n_edges - 1}")
+        used = self.graph.weights[numbers]
         return float(self.scores[used[used >= 0]].sum())
+
+    def _check_memory(self, count: int, at_most: bool = False) -> None:
+        """Refuses more derivations than there is room for; `at_most` if there may be fewer."""
+        if count < _NEVER_TOO_MANY:
+            return
+        size = len(self.argmax().edges)
+        if at_most and count * _bytes(size) > physical_memory():
+            number = Derivations(self.graph, np.where(np.isneginf(self.scores), -np.inf, 0.0))
+            count = int(np.exp(min(number.log_partition, np.log(count))))
+        if count * _bytes(size) > physical_memory():
+            raise TooLargeError(
+                f"{count} derivations of about {size} edges need {count * _bytes(size) / 1e9:.1f} "
+                f"GB, and this machine has {physical_memory() / 1e9:.1f} GB: ask for fewer, "
+                f"{physical_memory() // _bytes(size)} at most"
+            )
 
     def _derivation(self, edges: Numbers, score: float) -> Derivation:
         return Derivation(read_only(self.graph._order[edges]), score)
+
+
+_NEVER_TOO_MANY = 1 << 14  # derivations, unless they are huge, which the core finds out
+
+
+def _bytes(size: int) -> int:
+    """What a derivation of so many edges takes, in the core and here."""
+    return 40 * size + 400
 
 
 Answer = TypeVar("Answer", FloatArray, float)
@@ -234,7 +262,7 @@ def _numbers(values: ArrayLike, what: str) -> Numbers:
     array = as_array(values, what)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise ShapeError(f"{what} must be a row of whole numbers, not {array.dtype} {array.shape}")
-    return read_only(array.astype(np.int64))
+    return read_only(array.astype(np.int64) if array.size else np.empty(0, dtype=np.int64))
 
 
 def _tails(tails: ArrayLike, count: int) -> Numbers:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from arbora.arrays import as_list
 from arbora.errors import ArgumentError, ShapeError
 from arbora.inference.arguments import as_count, as_real, as_seed
 from arbora.inference.decoding import minimum_bayes_risk
 from arbora.inference.distribution import TreeDistribution
-from arbora.inference.packed import read_only
+from arbora.inference.packed import check_draws, read_only
 from arbora.types import FloatArray, Root, Samples, Tree
 
 __all__ = ["Mixture"]
@@ -36,7 +37,7 @@ class Mixture:
     ) -> None:
         if isinstance(components, TreeDistribution):
             raise ArgumentError("a mixture needs a list of distributions, not a single one")
-        self.components = tuple(components)
+        self.components = tuple(as_list(components, "a mixture needs a list of distributions"))
         if not self.components:
             raise ArgumentError("a mixture needs at least one component")
         for i, component in enumerate(self.components):
@@ -103,6 +104,8 @@ class Mixture:
     def sample(self, k: int = 1, seed: int | None = None) -> Any:
         """k independent exact draws: heads of shape (k, n), or `Samples` with labels."""
         count, key = as_count(k, "k"), as_seed(seed)
+        # Heads and labels of the mixture and of a component, and which component each draw is of.
+        check_draws(count, self.n_words, bytes_per_word=16 + 32 // self.n_words)
         chosen = np.random.default_rng(key).choice(len(self.weights), size=count, p=self.weights)
         heads = np.empty((count, self.n_words), dtype=np.int32)
         labels = np.empty_like(heads)

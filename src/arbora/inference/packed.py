@@ -23,6 +23,10 @@ __all__ = [
     "PackedSums",
     "SentenceSums",
     "available_threads",
+    "check_draws",
+    "check_list",
+    "check_room",
+    "list_too_large",
     "pack",
     "pack_stack",
     "physical_memory",
@@ -202,7 +206,11 @@ class Packed:
         return [Tree(heads[a:b], labels[a:b], score) for a, b, score in bounds]
 
     def kbest(self, k: int) -> list[list[Tree]]:
-        heads, labels, scores, counts = self._call(kernels.kbest, 2, k)
+        check_list(k, self, bytes_per_word=16)
+        try:
+            heads, labels, scores, counts = self._call(kernels.kbest, 2, k)
+        except TooLargeError:
+            raise list_too_large(k, self, bytes_per_word=16) from None
         read_only(heads), read_only(labels)
         answers, at, tree = [], 0, 0
         for n, count in zip(self.n_words.tolist(), counts.tolist(), strict=True):
@@ -215,13 +223,8 @@ class Packed:
         return answers
 
     def sample(self, count: int, seed: int) -> list[tuple[IntArray, IntArray | None]]:
-        cells = count * self.n_words_in_all
-        if 8 * cells > physical_memory():
-            raise TooLargeError(
-                f"{count} draws of {self.n_words_in_all} words need "
-                f"{8e-9 * cells:.1f} GB: ask for fewer at a time"
-            )
-        heads, labels = np.zeros((2, cells), dtype=np.int32)
+        check_draws(count, self.n_words_in_all, bytes_per_word=8)
+        heads, labels = np.zeros((2, count * self.n_words_in_all), dtype=np.int32)
         self._call(kernels.sample, 4, count, seed, self.sentences, heads, labels)
         read_only(heads), read_only(labels)
         answers: list[tuple[IntArray, IntArray | None]] = []
@@ -230,6 +233,11 @@ class Packed:
             drawn = labels[rows].reshape(count, n) if self.n_labels is not None else None
             answers.append((heads[rows].reshape(count, n), drawn))
         return answers
+
+    def log_counts(self) -> FloatArray:
+        """The logarithm of how many trees each sentence has, or labelled trees."""
+        allowed = np.where(np.isneginf(self.flat), -np.inf, 0.0)
+        return self.with_scores(allowed).sums(marginals=False).log_partition
 
     def margins(self) -> list[FloatArray]:
         answer = np.empty(self.flat.size)
@@ -254,7 +262,7 @@ class Packed:
         try:
             return kernel(self.flat, *self._arguments(), *arguments)
         except MemoryError:
-            raise self._too_large(self._need(matrices)) from None
+            raise self._too_large(self._need(matrices), "which it did not get") from None
 
     def _need(self, matrices: int) -> int:
         """Bytes of scratch for the longest sentence on every thread; charts double the count."""
@@ -265,21 +273,61 @@ class Packed:
     def _check_memory(self, matrices: int) -> None:
         need = self._need(matrices)
         if need > 2**30 and need > physical_memory():
-            raise self._too_large(need)
+            raise self._too_large(need, f"and this machine has {_gigabytes(physical_memory())}")
 
-    def _too_large(self, need: int) -> TooLargeError:
+    def _too_large(self, need: int, but: str) -> TooLargeError:
         return TooLargeError(
-            f"a sentence of {self.longest} words needs about {need / 1e9:.1f} GB of "
-            f"working memory, and this machine has {physical_memory() / 1e9:.1f} GB"
+            f"a sentence of {self.longest} words needs about {_gigabytes(need)} of working "
+            f"memory, {but}"
         )
 
 
-def _check_room(cells: int) -> None:
+def check_draws(count: int, n_words: int, bytes_per_word: int) -> None:
+    """Refuses draws that do not fit into memory."""
+    need = count * (n_words * bytes_per_word)
+    if need > physical_memory():
+        raise TooLargeError(
+            f"{count} draws of {n_words} words need {_gigabytes(need)}: ask for fewer at a time"
+        )
+
+
+BYTES_PER_TREE = 400  # of a list: the objects around its heads and labels, in the core and here
+
+
+def check_list(k: int, trees: Packed, bytes_per_word: int) -> None:
+    """Refuses lists of k best trees that do not fit into memory; few trees always do."""
+    most = k * (trees.n_words_in_all * bytes_per_word + len(trees) * BYTES_PER_TREE)
+    if most > physical_memory() and _size_of_lists(k, trees, bytes_per_word) > physical_memory():
+        raise list_too_large(k, trees, bytes_per_word)
+
+
+def list_too_large(k: int, trees: Packed, bytes_per_word: int) -> TooLargeError:
+    need = _size_of_lists(k, trees, bytes_per_word)
+    each = trees.n_words_in_all * bytes_per_word + len(trees) * BYTES_PER_TREE
+    return TooLargeError(
+        f"the {k} best trees of {trees.n_words_in_all} words need about {_gigabytes(need)}, and "
+        f"this machine has {_gigabytes(physical_memory())}: ask for fewer, "
+        f"{physical_memory() // each} at most"
+    )
+
+
+def _size_of_lists(k: int, trees: Packed, bytes_per_word: int) -> float:
+    """Bytes of the lists of all sentences: the search for them never holds more trees than that."""
+    counts = np.exp(np.minimum(trees.log_counts(), np.log(k)))
+    return float(np.sum(counts * (trees.n_words * bytes_per_word + BYTES_PER_TREE)))
+
+
+def check_room(cells: int) -> None:
+    """Refuses scores that do not fit into memory."""
     if 8 * cells > physical_memory():
         raise TooLargeError(
             f"the scores take {8e-9 * cells:.1f} GB as float64, "
             f"and this machine has {physical_memory() / 1e9:.1f} GB"
         )
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.1f} GB" if size > 1e8 else f"{size / 1e6:.1f} MB"
 
 
 @cache
@@ -315,7 +363,7 @@ def pack(
     """Copies and checks the scores of sentences with the same number of labels."""
     n_words = [array.shape[0] - 1 for array in arrays]
     n_labels = arrays[0].shape[2] if arrays and arrays[0].ndim == 3 else None
-    _check_room(sum(array.size for array in arrays))
+    check_room(sum(array.size for array in arrays))
     with np.errstate(
         over="ignore"
     ):  # what a wider type holds beyond float64 is refused as too large
@@ -332,7 +380,7 @@ def pack_stack(
     stack: NDArray[Any], trees: TreeClass, root: Root, threads: int
 ) -> tuple[Packed, dict[int, ArboraError]]:
     """The same for sentences of one length, (sentences, n+1, n+1) or with labels."""
-    _check_room(stack.size)
+    check_room(stack.size)
     if stack.dtype != np.float64:
         with np.errstate(over="ignore"):
             stack = stack.astype(np.float64)

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 from arbora._core import inference as kernels
 from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError, TooLargeError
 from arbora.inference.arguments import LARGEST_VALUE, check_choice
-from arbora.inference.packed import pack, physical_memory, read_only
+from arbora.inference.packed import (
+    Packed,
+    check_draws,
+    check_list,
+    list_too_large,
+    pack,
+    physical_memory,
+    read_only,
+)
 from arbora.scores import PART_KINDS, PartKind, Scores
 from arbora.types import FloatArray, IntArray, Root
 
@@ -97,12 +105,18 @@ class PackedSecondOrder:
 
     def kbest(self, k: int) -> tuple[IntArray, FloatArray, NDArray[np.int64]]:
         """Heads and scores of each sentence's k best trees, flat, and how many it has."""
-        heads, scores, counts = self._call(kernels.second_order_kbest, k)
+        check_list(k, self._any_trees(), BYTES_PER_WORD)
+        try:
+            heads, scores, counts = self._call(kernels.second_order_kbest, k)
+        except TooLargeError:
+            raise list_too_large(k, self._any_trees(), BYTES_PER_WORD) from None
         return read_only(heads), read_only(scores), counts
 
     def sample(self, count: int, seed: int, sentences: NDArray[np.int64] | None = None) -> IntArray:
         """Heads of exact draws, flat, (count, n) per sentence; `sentences` are their keys."""
-        heads = np.zeros(count * int(self.parts.n_words.sum()), dtype=np.int32)
+        n_words = int(self.parts.n_words.sum())
+        check_draws(count, n_words, bytes_per_word=4)
+        heads = np.zeros(count * n_words, dtype=np.int32)
         keys = np.arange(len(self)) if sentences is None else sentences
         self._call(kernels.second_order_sample, count, seed, keys, heads)
         return read_only(heads)
@@ -145,6 +159,11 @@ class PackedSecondOrder:
             raise self._no_tree(impossible)
         return rest
 
+    def _any_trees(self) -> Packed:
+        """The same trees with the scores of their arcs alone."""
+        parts = self.parts
+        return Packed(parts.arcs, parts.n_words, None, "projective", self.root, parts.threads)
+
     def _no_tree(self, i: int) -> NoTreeError:
         """Why sentence i has no tree of this class."""
         side = int(self.parts.n_words[i]) + 1
@@ -156,6 +175,7 @@ class PackedSecondOrder:
         return NoTreeError(text if len(self) == 1 else f"sentence {i}: {text}", word)
 
 
+BYTES_PER_WORD = 52  # of a tree in a list of best ones: heads, edges, and candidates beside them
 BYTES_PER_EDGE = 48  # edges, shares and tangents, in vectors that have just grown
 
 

@@ -72,6 +72,11 @@ class PartLists:
         self, packed: Scores, values: Mapping[PartKind, ArrayLike]
     ) -> dict[PartKind, FloatArray]:
         """Numbers in the order of the lists as tables; those of impossible parts are not read."""
+        if not isinstance(values, Mapping):
+            raise ArgumentError(
+                f"gradients of parts must map their kinds to numbers, not be "
+                f"{type(values).__name__}"
+            )
         answer: dict[PartKind, FloatArray] = {}
         for kind, given in values.items():
             if kind not in self.of_kind:

@@ -178,7 +178,9 @@ class SecondOrderTrees:
         Also the covariance of that additive function with every arc and part.
         """
         d_arcs = as_values(d_marginals, self.scores, "d_marginals").reshape(-1)
-        tables = self._lists.tables(self._packed.parts, d_part_marginals or {})
+        tables = self._lists.tables(
+            self._packed.parts, {} if d_part_marginals is None else d_part_marginals
+        )
         through = self._packed.vjp(d_arcs, tables)
         return PartGradient(self._arcs.piece(through.arcs, 0), self._listed(through))
 

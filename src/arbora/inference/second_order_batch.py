@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora.errors import ArboraError, ArgumentError, ShapeError
+from arbora.arrays import as_list
+from arbora.errors import ArboraError, ArgumentError
 from arbora.inference.arguments import as_count, as_seed, check_choice
-from arbora.inference.batch import located
+from arbora.inference.batch import located, one_per_sentence
 from arbora.inference.packed import available_threads, pack
 from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
 from arbora.inference.part_lists import PartLists
@@ -62,7 +63,7 @@ class SecondOrderBatch:
         check_choice(root, ("single", "multi"), "root")
         check_choice(errors, ("raise", "return"), "errors")
         workers = available_threads() if threads is None else as_count(threads, "threads")
-        sentences = list(parts)
+        sentences = as_list(parts, "a batch takes a list of Parts")
         for i, one in enumerate(sentences):
             if not isinstance(one, Parts):
                 raise ArgumentError(f"sentence {i} is {type(one).__name__}: a batch takes Parts")
@@ -138,7 +139,7 @@ class SecondOrderBatch:
         return self._each(lambda one: one.mbr())
 
     def log_prob(self, heads: Sequence[Any]) -> list[Any]:
-        return self._each(lambda one, h: one.log_prob(h), heads)
+        return self._each(lambda one, h: one.log_prob(h), heads=heads)
 
     def vjp(
         self,
@@ -146,7 +147,9 @@ class SecondOrderBatch:
         d_part_marginals: Sequence[Mapping[PartKind, ArrayLike]] | None = None,
     ) -> list[Any]:
         parts = [{}] * len(self) if d_part_marginals is None else d_part_marginals
-        return self._each(lambda one, d, p: one.vjp(d, p), d_marginals, parts)
+        return self._each(
+            lambda one, d, p: one.vjp(d, p), d_marginals=d_marginals, d_part_marginals=parts
+        )
 
     # Helpers.
 
@@ -178,11 +181,9 @@ class SecondOrderBatch:
         found = dict(zip(self._sentences, answers, strict=True))
         return [self._failures[i] if i in self._failures else found[i] for i in range(len(self))]
 
-    def _each(self, question: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
+    def _each(self, question: Callable[..., Any], **arguments: Sequence[Any]) -> list[Any]:
         """A question to each distribution, with its share of the arguments."""
-        for values in arguments:
-            if len(values) != len(self):
-                raise ShapeError(f"there are {len(self)} sentences, but {len(values)} entries")
+        shares = [one_per_sentence(values, len(self), what) for what, values in arguments.items()]
         return self._all(
-            [question(self[i], *(share[i] for share in arguments)) for i in self._sentences]
+            [question(self[i], *(share[i] for share in shares)) for i in self._sentences]
         )

@@ -40,7 +40,7 @@ def check_card(card: object) -> None:
         if name in card:
             _check(card[name], types, name)
     for name, parts in _PARTS.items():
-        for part, types in parts.items() if card.get(name) else ():
+        for part, types in parts.items() if card.get(name) is not None else ():
             _check(card[name].get(part, ...), types, f"{name}.{part}")
     for name, file in (card.get("files") or {}).items():
         _check(file, _FILES, f"files.{name}")

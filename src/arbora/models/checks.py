@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from arbora.errors import ModelError
 from arbora.features import FILTER_SIZE, WordClusters
-from arbora.inference.packed import physical_memory
 from arbora.models.card import check_card
 from arbora.models.components import FirstOrderPruner, StagedLabels
 from arbora.models.model import Model
@@ -18,7 +17,7 @@ from arbora.models.tensor_file import Tensors
 from arbora.scoring import LinearScorer
 from arbora.types import Root, TreeClass
 
-__all__ = ["LARGEST_WEIGHT", "check_arrays", "check_model", "check_shares", "check_size"]
+__all__ = ["LARGEST_WEIGHT", "check_arrays", "check_model", "check_shares"]
 
 LARGEST_WEIGHT = 1e9  # sums of thousands of them are still scores that inference accepts
 
@@ -37,15 +36,6 @@ def check_arrays(tensors: Tensors) -> None:
             raise ModelError(f"the model's {name} are {values.ndim}-dimensional {values.dtype}.")
 
 
-def check_size(size: int) -> None:
-    """Refuses weights that do not fit into memory."""
-    if 4 * size > physical_memory():
-        raise ModelError(
-            f"the model's weights take {4e-9 * size:,.1f} GB, and this machine has "
-            f"{physical_memory() * 1e-9:,.1f} GB of memory."
-        )
-
-
 def check_shares(clusters: WordClusters) -> None:
     for form, _, share in clusters.rows:
         if not 0.0 <= share <= 1.0:
@@ -59,8 +49,7 @@ def check_model(model: Model) -> None:
             raise ModelError(f"the model's {name} is {getattr(model, name)!r}.")
     if not isinstance(model.temperature, float) or not 0.0 < model.temperature < math.inf:
         raise ModelError(f"the model's temperature is {model.temperature!r}.")
-    if not all(isinstance(name, str) for name in model.labels):
-        raise ModelError("the model's labels are not all texts.")
+    _check_labels(model.labels)
     check_card(model.card)
     if model.encoder.clusters is not None:
         check_shares(model.encoder.clusters)
@@ -73,6 +62,20 @@ def check_model(model: Model) -> None:
     if isinstance(model.labeller, StagedLabels):
         scorer = model.labeller.scorer
         _check_weights("labeller", scorer.weights, scorer.size, 1.0)
+
+
+def _check_labels(labels: tuple[str, ...]) -> None:
+    """Only what a DEPREL column can hold can be written by `parse`."""
+    if not all(isinstance(name, str) for name in labels):
+        raise ModelError("the model's labels are not all texts.")
+    for name in labels:
+        if not name or name != name.strip(" ") or any(c in name for c in "\t\r\n"):
+            raise ModelError(
+                f"the model has a label {name!r} that no file can hold: train it again on files "
+                "with valid labels."
+            )
+    if len(set(labels)) < len(labels):
+        raise ModelError("the model has a label twice.")
 
 
 def _check_linear(name: str, scorer: LinearScorer, temperature: float) -> None:

@@ -14,6 +14,7 @@ from arbora.features import Encoded
 from arbora.inference.decoding import greedy_heads, possible_marginals
 from arbora.inference.engines import DecodedTrees, SecondOrder, TreeLists, first_order_engine
 from arbora.inference.marginals import Marginals
+from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
 from arbora.models.components import FirstOrderPruner
 from arbora.models.model import Model
@@ -145,6 +146,7 @@ class Decoder:
 
     def score(self, encoded: Encoded, sentences: NDArray[np.int64]) -> Scored:
         """The scores of some sentences; hidden clusters are summed over, or the best is taken."""
+        check_room(int(((encoded.n_words[sentences] + 1) ** 2).sum()) * self.depth)
         batch, pruner = Batch(encoded, sentences), self.model.pruner
         companion = None
         if isinstance(pruner, FirstOrderPruner):

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from arbora.errors import ModelError
 from arbora.features import WordClusters
-from arbora.models.checks import check_shares, check_size
-from arbora.models.tensor_file import Tensors
+from arbora.models.checks import check_shares
+from arbora.models.tensor_file import Tensors, with_zeros
 
 __all__ = ["stored_clusters", "stored_weights"]
 
@@ -18,15 +18,12 @@ def stored_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32
 
     What the options ask for, and not what the file says, is how much memory is taken.
     """
-    check_size(size)
     if name in tensors:
         found: NDArray[np.float32] = tensors[name]
         if len(found) != size:
             raise ModelError("the number of weights does not fit the options.")
         return found
-    weights = np.zeros(size, dtype=np.float32)
-    weights[tensors[f"{name}.index"]] = tensors[f"{name}.value"]
-    return weights
+    return with_zeros(tensors[f"{name}.index"], tensors[f"{name}.value"], size)
 
 
 def stored_clusters(text: NDArray[np.uint8] | None) -> WordClusters | None:

@@ -23,6 +23,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 
 from arbora.errors import ModelError, unreadable
+from arbora.inference.packed import physical_memory
 
 __all__ = [
     "MAX_HEADER_BYTES",
@@ -32,6 +33,7 @@ __all__ = [
     "parse_json",
     "parse_tensors",
     "read_contents",
+    "with_zeros",
 ]
 
 Tensors = dict[str, NDArray[Any]]
@@ -44,6 +46,7 @@ _UNPACKED_BASE, _UNPACKED_RATIO = 64_000_000, 50
 
 # A text in quotes; one that is not closed goes to the end, so that the search stays linear.
 _TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _BRACKETS = re.compile(r"[\[{]|[\]}]")
 
 
@@ -52,17 +55,15 @@ def read_contents(path: str | os.PathLike[str]) -> bytes:
     try:
         with Path(path).open("rb") as file:
             status = os.fstat(file.fileno())
-            raw: IO[bytes] = file
-            size = status.st_size
-            if not stat.S_ISREG(status.st_mode):  # a pipe, whose size only reading tells
-                raw = io.BytesIO(file.read())
-                size = len(raw.getvalue())
-            packed = raw.read(2) == _GZIP
-            raw.seek(0)
-            if not packed:
-                return _read_stated(raw, size, None)
+            # Only reading tells the size of a pipe.
+            size = status.st_size if stat.S_ISREG(status.st_mode) else None
+            if file.peek(2)[:2] != _GZIP:
+                return _read_stated(file, size, None)
+            packed = file.read() if size is None else None
+            raw = file if packed is None else io.BytesIO(packed)
             with gzip.GzipFile(fileobj=raw) as unpacked:
-                return _read_stated(io.BufferedReader(unpacked), None, size)
+                packed_size = size if packed is None else len(packed)
+                return _read_stated(io.BufferedReader(unpacked), None, packed_size)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise ModelError("the file is cut short or damaged; get it again.") from None
     except OSError as problem:
@@ -151,9 +152,29 @@ def parse_json(text: str) -> Any:
         if depth > _DEEPEST:
             raise ModelError(f"the file's JSON is nested more than {_DEEPEST} deep.")
     try:
-        return json.loads(text)
+        found = json.loads(text)
+        if _SURROGATE.search(text):
+            json.dumps(found, ensure_ascii=False).encode()  # fails for halves of characters
     except (ValueError, RecursionError):
         raise ModelError("the file is damaged; get it again.") from None
+    return found
+
+
+def with_zeros(
+    places: NDArray[np.generic], values: NDArray[np.generic], length: int
+) -> NDArray[Any]:
+    """The values at their places, which increase, and zeros elsewhere."""
+    fits = places.dtype == np.uint32 and places.ndim == 1 and places.shape == values.shape
+    if not fits or (np.diff(places.astype(np.int64), append=length) <= 0).any():
+        raise ModelError("the file is damaged; get it again.")
+    if length * values.itemsize > physical_memory():
+        raise ModelError(
+            f"an array takes {length * values.itemsize * 1e-9:,.1f} GB, and this machine has "
+            f"{physical_memory() * 1e-9:,.1f} GB of memory."
+        )
+    whole: NDArray[Any] = np.zeros(length, dtype=values.dtype)
+    whole[places] = values
+    return whole
 
 
 def checksum_of(text: str, tensors: Tensors) -> NDArray[np.uint8]:

@@ -43,6 +43,11 @@ class ParseOptions(Component):
         "State in comments whether each tree is certainly the best (higher orders).",
         "Trees and decoding",
     )  # fmt: skip
+    max_words: int = option(
+        2000,
+        "Refuse longer sentences: time grows with the cube of the length, memory with the square.",
+        "Trees and decoding", low=1, high=10**9,
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ import numpy as np
 from arbora.data import Block, Format, Sentence, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
-from arbora.data.source import ReadPath
+from arbora.data.source import ReadPath, check_path, source_name
 from arbora.data.whole import TreebankSource, is_file, read_whole
 from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.evaluation import AttachmentScores, evaluate
@@ -23,6 +23,7 @@ from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, Span
 from arbora.inference.packed import available_threads
 from arbora.models.decoding import Decoder, Scored
 from arbora.models.explaining import Explanation, check_word, explain_arc
+from arbora.models.lengths import check_lengths, without_long_sentences
 from arbora.models.model import Model
 from arbora.models.model_file import from_bytes, read_model, to_bytes, write_model
 from arbora.models.output import ParsedBlock, ParsedSentence, parse_block
@@ -150,8 +151,8 @@ class Parser:
     ) -> Iterator[ParsedSentence] | list[ParsedSentence]:
         """Parses a file (giving an iterator) or sentences (giving a list).
 
-        Options as in `ParseOptions`: decode, trees, kbest, samples, seed. Heads and labels of the
-        input are ignored.
+        Options as in `ParseOptions`: decode, trees, kbest, samples, seed, max_words. Heads and
+        labels of the input are ignored.
         """
         how = build(ParseOptions, {"probabilities": True} | options)
         if isinstance(source, Sentence):
@@ -159,6 +160,7 @@ class Parser:
         if is_file(source):
             return self._parse_file(cast("ReadPath", source), how)
         block = read_whole(source)
+        check_lengths(block, how.max_words)
         return list(parse_block(self.decoder(how), block, how)) if len(block) else []
 
     def _parse_file(self, path: ReadPath, how: ParseOptions) -> Iterator[ParsedSentence]:
@@ -180,9 +182,12 @@ class Parser:
         trees = options.kbest or options.samples or 1
         size = max(CHUNK_SIZE // trees, _SMALLEST_CHUNK)
         for chunk in read_blocks(path, format, skip_bad, on_error, chunk_size=size):
-            if len(chunk.block):
-                yield parse_block(decoder, chunk.block, options, first), chunk.bytes_read
-                first += len(chunk.block)
+            block = without_long_sentences(
+                chunk.block, options.max_words, source_name(path), skip_bad, on_error
+            )
+            if len(block):
+                yield parse_block(decoder, block, options, first), chunk.bytes_read
+                first += len(block)
 
     def decoder(self, options: ParseOptions | None = None) -> Decoder:
         """The model ready to parse; refuses options that it cannot honour."""
@@ -290,6 +295,9 @@ class Parser:
 
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
     """A parser from a model file."""
+    if not isinstance(path, str | os.PathLike):
+        raise ArgumentError(f"a model is loaded from a path, not from {type(path).__name__}.")
+    check_path(path)
     return Parser.from_model(read_model(path), threads)
 
 

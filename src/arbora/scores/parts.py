@@ -168,10 +168,13 @@ def _checked_arcs(arcs: ArrayLike) -> FloatArray:
     scores = np.array(array, dtype=np.float64)
     scores[:, 0] = -np.inf
     np.fill_diagonal(scores, -np.inf)
-    bad = np.argwhere(np.isnan(scores) | np.isposinf(scores))
+    bad = np.argwhere(~(np.abs(scores) <= kernels.LARGEST_SCORE) & ~np.isneginf(scores))
     if len(bad):
         h, m = bad[0].tolist()
-        raise ScoreError(f"arcs[{h}, {m}] is {scores[h, m]}: scores are numbers, or -inf.")
+        raise ScoreError(
+            f"arcs[{h}, {m}] is {scores[h, m]}: scores are numbers up to "
+            f"{kernels.LARGEST_SCORE:g} in magnitude, or -inf."
+        )
     problem, word = kernels.problem(scores.reshape(-1), len(scores) - 1)
     if problem:
         why = "has no possible head" if problem == 1 else "cannot be reached from the root"
@@ -198,11 +201,11 @@ def _checked_list(kind: PartKind, pair: tuple[ArrayLike, ArrayLike]) -> PartList
             f"{kind} has {len(index)} parts and scores of shape {scores.shape}: one each."
         )
     values = np.array(scores, dtype=np.float64)
-    bad = np.flatnonzero(~np.isfinite(values))
+    bad = np.flatnonzero(~(np.abs(values) <= kernels.LARGEST_SCORE))
     if len(bad):
         raise ScoreError(
-            f"the score of {kind}[{bad[0]}] is {values[bad[0]]}: parts score finite numbers; "
-            "forbid arcs, not parts."
+            f"the score of {kind}[{bad[0]}] is {values[bad[0]]}: parts score finite numbers up to "
+            f"{kernels.LARGEST_SCORE:g} in magnitude; forbid arcs, not parts."
         )
     answer = PartList(np.array(index, dtype=np.int64), values)
     for array in answer:

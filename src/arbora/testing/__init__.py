@@ -16,7 +16,9 @@ from arbora.testing.enumerated_parts import EnumeratedParts
 from arbora.testing.enumeration import EnumeratedTrees, count_trees, enumerate_trees
 from arbora.testing.finite_difference import finite_difference
 from arbora.testing.precise import precise_projective, precise_spanning
+from arbora.testing.random_graphs import RandomFactorGraph, RandomSentence, random_factor
 from arbora.testing.random_instances import RandomInstances
+from arbora.testing.slow_graph import EnumeratedFactor, SlowGraph
 from arbora.testing.slow_hypergraph import SlowHypergraph, enumerate_derivations
 from arbora.testing.slow_loopy import SlowLoopy
 from arbora.testing.slow_parts import (
@@ -28,9 +30,13 @@ from arbora.testing.slow_parts import (
 )
 
 __all__ = [
+    "EnumeratedFactor",
     "EnumeratedParts",
     "EnumeratedTrees",
+    "RandomFactorGraph",
     "RandomInstances",
+    "RandomSentence",
+    "SlowGraph",
     "SlowHypergraph",
     "SlowLoopy",
     "all_part_rows",
@@ -48,6 +54,7 @@ __all__ = [
     "part_rows_of_tree",
     "precise_projective",
     "precise_spanning",
+    "random_factor",
     "random_parts",
     "score_parts_slowly",
 ]

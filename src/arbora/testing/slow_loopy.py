@@ -1,6 +1,7 @@
 """Belief propagation with every factor as a list of all its configurations: for a few words.
 
-In extended precision, where the machine has it, so that differences of it are exact enough.
+In logarithms throughout, and in extended precision, where the machine has it, so that differences
+of it are exact enough and no score is too large.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from arbora.testing.enumeration import enumerate_trees
 from arbora.testing.slow_parts import part_rows_of_tree
 from arbora.types import Root, TreeClass
 
-__all__ = ["SlowFactor", "SlowLoopy"]
+__all__ = ["SlowFactor", "SlowLoopy", "log_sum"]
 
 Row = tuple[PartKind, tuple[int, ...]]
 Precise = NDArray[np.longdouble]
-CERTAIN = 3500.0  # a log-odds beyond all scores that are tested
+CERTAIN = 1e7  # a log-odds beyond all scores that are tested
 
 
 class SlowFactor(NamedTuple):
@@ -37,22 +38,21 @@ class SlowFactor(NamedTuple):
     scores: Precise
     rows: list[frozenset[Row]]
 
-    def weights(self, ratios: Precise) -> Precise:
-        """exp(score) times the ratios m(on) / m(off) of the arcs that are on."""
-        return np.asarray(np.exp(self.scores) * np.where(self.on, ratios, 1.0).prod(axis=1))
+    def weights(self, told: Precise) -> Precise:
+        """log of the weights: the score of each configuration, and the log-odds of what is on."""
+        return np.asarray(self.scores + np.where(self.on, told, 0.0).sum(axis=1))
 
-    def messages(self, ratios: Precise) -> Precise:
+    def messages(self, told: Precise) -> Precise:
         """Log-odds to every arc: sums over configurations, less its own; `CERTAIN` if infinite."""
-        weights = self.weights(ratios)
-        on = weights @ self.on
-        off = weights @ ~self.on
+        weights = self.weights(told)[:, None]
+        on = log_sum(np.where(self.on, weights, -np.inf))
+        off = log_sum(np.where(self.on, -np.inf, weights))
         plain = len(self.arcs) - self.links
-        own = np.log(ratios)
+        own = told.copy()
         if self.links:  # what is told of them are probabilities
-            own[plain:] -= np.log(ratios[plain:].sum())
-            off[plain:] = weights.sum()
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.clip(np.log(on) - np.log(off) - own, -CERTAIN, CERTAIN))
+            own[plain:] -= log_sum(told[plain:])
+            off[plain:] = log_sum(weights[:, 0])
+        return np.asarray(np.clip(on - off - own, -CERTAIN, CERTAIN))
 
 
 class SlowLoopy:
@@ -167,13 +167,13 @@ class SlowLoopy:
         return totals
 
     def _heard(self, i: int, totals: Precise, first: bool) -> Precise:
-        """Ratios of what the arcs of factor i tell it."""
+        """What the arcs of factor i tell it."""
         factor = self.factors[i]
         heard = totals[factor.arcs]
         plain = len(factor.arcs) - factor.links
         if not first:
-            heard[plain:] = -np.log1p(np.exp(-heard[plain:]))
-        return np.asarray(np.exp(heard - self.messages[i]))
+            heard[plain:] = -np.logaddexp(0, -heard[plain:])
+        return np.asarray(heard - self.messages[i])
 
     def _iterate(self, iteration: int, damping: float, schedule: str) -> None:
         def mixed(said: Precise, old: Precise) -> Precise:
@@ -187,7 +187,7 @@ class SlowLoopy:
         ]
         if schedule == "serial":
             before = self._totals(self._nothing)
-        self.from_tree = mixed(self.tree.messages(np.exp(before)), self.from_tree)
+        self.from_tree = mixed(self.tree.messages(before), self.from_tree)
 
     # Answers.
 
@@ -195,7 +195,7 @@ class SlowLoopy:
     def marginals(self) -> Precise:
         answer = np.zeros(self.parts.arcs.shape, np.longdouble)
         for arc, total in zip(self.arcs, self._totals(self.from_tree), strict=True):
-            answer[arc] = 1.0 / (1.0 + np.exp(-total))
+            answer[arc] = np.exp(-np.logaddexp(0, -total))
         return answer
 
     @property
@@ -207,7 +207,7 @@ class SlowLoopy:
                 found[kind, row] = self.marginals[0, row[2]]
         for i, factor in enumerate(self.factors):
             weights = factor.weights(self._heard(i, totals, first=False))
-            for rows, p in zip(factor.rows, weights / weights.sum(), strict=True):
+            for rows, p in zip(factor.rows, np.exp(weights - log_sum(weights)), strict=True):
                 for part in rows:
                     found[part] = found.get(part, np.longdouble(0)) + p
         return {
@@ -221,16 +221,24 @@ class SlowLoopy:
         """Sum of log Z over factors, minus that over edges, plus that over variables."""
         totals = self._totals(self.from_tree)
         below = self._totals(self._nothing)
-        answer = float(np.log(self.tree.weights(np.exp(below)).sum()))
+        answer = log_sum(self.tree.weights(below))
         for i, factor in enumerate(self.factors):
             heard = self._heard(i, totals, first=False)
-            answer += float(np.log(factor.weights(heard).sum()))
+            answer += log_sum(factor.weights(heard))
             plain = len(factor.arcs) - factor.links
-            said = np.exp(self.messages[i])
-            answer -= float(np.log1p(heard[:plain] * said[:plain]).sum())
+            all_heard = heard + self.messages[i]
+            answer -= np.logaddexp(0, all_heard[:plain]).sum()
             if factor.links:
-                answer -= float(np.log((heard[plain:] * said[plain:]).sum()))
-        return answer
+                answer -= log_sum(all_heard[plain:])
+        return float(answer)
+
+
+def log_sum(values: Precise) -> Precise:
+    """log of the sum of exponentials, along the first axis; -inf if there are none."""
+    top = values.max(axis=0, initial=-np.inf)
+    safe = np.where(np.isinf(top), 0.0, top)
+    with np.errstate(divide="ignore"):
+        return np.asarray(safe + np.log(np.exp(values - safe).sum(axis=0)))
 
 
 def _exactly(values: ArrayLike) -> Precise:

@@ -8,6 +8,9 @@
 #include <thread>
 #include <utility>
 
+#include "arbora/base/multiversion.hpp"
+#include "arbora/base/types.hpp"
+
 namespace arbora {
 
 // Thrown by a computation whose caller wants no answer any more.
@@ -15,8 +18,30 @@ struct Interrupted : std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };
 
+class Interruption;
+
+// Makes an interruption the one that computations on this thread obey while the object lives.
+class InterruptionScope {
+ public:
+  explicit InterruptionScope(Interruption* interruption) : outer_(current_) {
+    current_ = interruption;
+  }
+  ~InterruptionScope() { current_ = outer_; }
+  InterruptionScope(const InterruptionScope&) = delete;
+  InterruptionScope& operator=(const InterruptionScope&) = delete;
+
+  // Null if nobody can interrupt.
+  static Interruption* current() { return current_; }
+
+ private:
+  static inline constinit thread_local Interruption* current_ = nullptr;
+  Interruption* outer_;
+};
+
 // The caller's wish, which a computation looks at now and then, on any thread. The question itself
 // is the caller's affair (a signal, a clock); it is asked on the caller's thread only, and seldom.
+// The wish holds for everything that the caller's thread computes while the object lives, and for
+// the helpers of for_each_sentence (base/parallel.hpp).
 class Interruption {
  public:
   using Question = std::function<bool()>;
@@ -29,10 +54,11 @@ class Interruption {
     if (std::this_thread::get_id() != caller_) return;
     const auto now = Clock::now();
     if (now < next_) return;
-    next_ = now + kPause;
-    if (!question_()) return;
-    wanted_ = true;
-    throw Interrupted();
+    if (question_()) {
+      wanted_ = true;
+      throw Interrupted();
+    }
+    next_ = Clock::now() + kPause;
   }
 
  private:
@@ -43,26 +69,46 @@ class Interruption {
   std::thread::id caller_ = std::this_thread::get_id();
   Clock::time_point next_ = Clock::now() + kPause;
   std::atomic<bool> wanted_{false};
+  InterruptionScope scope_{this};
 };
 
-// One thread's share of the looking: often enough to be prompt, too seldom to be felt.
+// One thread's share of the looking: often enough to be prompt, too seldom to be felt. Every loop
+// that can last has one.
 class Polling {
  public:
+  // Obeys the interruption of the thread, if there is one.
+  Polling() : interruption_(InterruptionScope::current()) {}
   explicit Polling(Interruption& interruption) : interruption_(&interruption) {}
 
   // `work` is what was done since the last call, in floating-point operations, roughly.
-  void after(double work) {
-    work_ += work;
-    if (work_ < kWorkPerPoll) return;
-    work_ = 0.0;
-    interruption_->poll();
+  void after(Index work) {
+    left_ -= work;
+    if (left_ > 0) [[likely]]
+      return;
+    left_ = kWorkPerPoll;
+    poll(interruption_);
   }
+  void after(double work) { after(static_cast<Index>(work)); }
 
  private:
-  static constexpr double kWorkPerPoll = 1e5;  // some 50 microseconds
+  static constexpr Index kWorkPerPoll = 100'000;  // some 50 microseconds
+
+  // Not of this object, whose count then stays in a register.
+  ARBORA_COLD static void poll(Interruption* interruption) {
+    if (interruption != nullptr) interruption->poll();
+  }
 
   Interruption* interruption_;
-  double work_ = 0.0;
+  Index left_ = kWorkPerPoll;
 };
+
+// In place of Polling, for what does not take long: costs nothing, not even a register.
+struct NoPolling {
+  void after(Index) {}
+};
+
+// Sums and charts poll within sentences of more words than this. Shorter ones take a few
+// milliseconds, in wide numbers too, and are polled for between sentences.
+inline constexpr Index kLongestUnpolled = 128;
 
 }  // namespace arbora

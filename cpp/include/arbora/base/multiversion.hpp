@@ -7,9 +7,11 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define ARBORA_INLINE inline __attribute__((always_inline))
+#define ARBORA_COLD __attribute__((noinline, cold))
 #define ARBORA_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define ARBORA_INLINE inline
+#define ARBORA_COLD
 #define ARBORA_PREFETCH(address) static_cast<void>(address)
 #endif
 

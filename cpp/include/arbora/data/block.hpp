@@ -17,6 +17,7 @@ enum class Format : int { conllu = 0, conllx = 1 };
 enum class Column : int { id, form, lemma, upos, xpos, feats, head, deprel, deps, misc };
 
 inline constexpr int kColumns = 10;
+std::string_view column_name(Column column, Format format);    // as the format calls it
 inline constexpr std::int32_t kNoHead = -1;                    // "_" in the HEAD column
 inline constexpr std::size_t kMaxText = std::size_t{1} << 31;  // bytes of one block
 
@@ -88,6 +89,8 @@ class Block {
   std::string_view text() const { return text_; }
   std::int64_t next_line() const { return next_line_; }
   const std::vector<Fault>& faults() const { return faults_; }
+  // What is odd in the sentences that were read, and may be a mistake: the first such line.
+  const std::vector<Fault>& remarks() const { return remarks_; }
 
  private:
   friend class Indexer;
@@ -119,7 +122,7 @@ class Block {
   std::vector<std::uint32_t>
       starts_;                       // of each word's fields, and one past the end of the last one
   std::vector<std::int32_t> heads_;  // one of each word
-  std::vector<Fault> faults_;
+  std::vector<Fault> faults_, remarks_;
   std::int64_t next_line_ = 1;
 };
 
@@ -128,8 +131,13 @@ class Block {
 //   2. a bare number in column 9, which is a PHEAD: CoNLL-X;
 //   3. a tag in column 4 that is no UD tag, and no SpaceAfter in column 10: CoNLL-X;
 //   4. otherwise CoNLL-U.
-// HEAD and DEPREL are not looked at, so a file without them is recognised as well.
-Format guess_format(std::string_view beginning);
+// HEAD and DEPREL are not looked at, so a file without them is recognised as well. A text without
+// any sign, of which not even a tag says that it is CoNLL-U, is not certain to be so.
+struct Guess {
+  Format format;
+  bool certain;
+};
+Guess guess_format(std::string_view beginning);
 
 // The first byte that is not UTF-8, or npos.
 std::size_t find_invalid_utf8(std::string_view text);

@@ -22,9 +22,6 @@ struct Batch {
   int threads;
 };
 
-// Beyond this a score is refused: exponents of sums of n such scores still fit wide numbers.
-inline constexpr double kLargestScore = 1e14;
-
 // What is wrong with the scores of a sentence.
 enum class Cell : int { fine = 0, nan = 1, positive_infinity = 2, too_large = 3 };
 struct Fault {
@@ -47,10 +44,7 @@ void batch_vjp(const Batch& batch, const double* marginals, const double* d_marg
 
 // heads, labels: n numbers per sentence.
 void batch_argmax(const Batch& batch, std::int32_t* heads, std::int32_t* labels, double* score);
-std::vector<std::vector<RankedTree>> batch_kbest(const Batch& batch, Index k,
-                                                 const StopFlag* stop = nullptr);
-// Whether the k best trees may take so long that somebody loses patience: a tenth of a second.
-bool kbest_takes_long(const Batch& batch, Index k);
+std::vector<std::vector<RankedTree>> batch_kbest(const Batch& batch, Index k);
 
 // heads, labels: count x n numbers per sentence; labels may be null without labels. Sentence i is
 // keyed as sentences[i].

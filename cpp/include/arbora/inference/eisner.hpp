@@ -19,6 +19,7 @@
 // loop runs along rows, and no cell is summed across.
 #pragma once
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/base/number.hpp"
 
 namespace arbora {
@@ -90,8 +91,8 @@ ARBORA_INLINE Push<T> finish(const Eisner<T>& e, Index s, Index k) {
 
 // Fills the inside chart (all zeros on entry) and returns Z. Positions go by in pairs, so that the
 // sums of the left end are read and written once for two of them.
-template <class T>
-ARBORA_INLINE T sweep_inside(const Eisner<T>& e) {
+template <class T, class Poll>
+ARBORA_INLINE T sweep_inside(const Eisner<T>& e, Poll& polling) {
   const Index n = e.n_words;
   const T one = Number<T>::one(), zero = Number<T>::zero();
   for (Index s = n; s >= e.first(); --s) {
@@ -114,6 +115,7 @@ ARBORA_INLINE T sweep_inside(const Eisner<T>& e) {
         right.store(t, right.load(t) + pb * p.inner_right.load(t) + qb * q.inner_right.load(t));
         left.store(t, left.load(t) + pc * p.inner_left.load(t) + qc * q.inner_left.load(t));
       }
+      polling.after(12 * (n - k));
     }
   }
   if (e.root == Root::multi) return e.inside.complete_right.get(0, n);
@@ -122,11 +124,18 @@ ARBORA_INLINE T sweep_inside(const Eisner<T>& e) {
   return z;
 }
 
+template <class T>
+ARBORA_INLINE T sweep_inside(const Eisner<T>& e) {
+  NoPolling none;
+  Polling polling;
+  return e.n_words <= kLongestUnpolled ? sweep_inside(e, none) : sweep_inside(e, polling);
+}
+
 // Fills the outside chart (all zeros on entry): the derivative of Z by each inside item, the exact
 // transpose of the sweep above. The product of an arc's open item with its outside is the total
 // weight of the trees with that arc; in max-plus, the score of the best such tree.
-template <class T>
-ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outside) {
+template <class T, class Poll>
+ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outside, Poll& polling) {
   using Vec = typename Row<T>::Vec;
   const Index n = e.n_words;
   const T one = Number<T>::one(), zero = Number<T>::zero();
@@ -162,6 +171,7 @@ ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outsi
           d_inner_right.store(t, d_inner_right.load(t) + y * b);
           d_inner_left.store(t, d_inner_left.load(t) + z * c);
         }
+        polling.after(12 * (n - k));
       }
       if (!word) continue;
       const T d_k_right = d_right.get(k) + Row<T>::total(to_right);
@@ -176,6 +186,14 @@ ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outsi
       e.joint.set(k, d_arc_right * e.w.get(s, k) + by_left);
     }
   }
+}
+
+template <class T>
+ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outside) {
+  NoPolling none;
+  Polling polling;
+  e.n_words <= kLongestUnpolled ? sweep_outside(e, outside, none)
+                                : sweep_outside(e, outside, polling);
 }
 
 }  // namespace arbora

@@ -59,7 +59,7 @@ struct EisnerItem {
 // Writes the head of word m to heads[m - 1].
 template <class T, class Choose>
 void walk_down(const Eisner<T>& e, const Choose& choose, std::vector<EisnerItem>& open,
-               std::int32_t* heads) {
+               std::int32_t* heads, Polling& polling) {
   const EisnerChart<T>& in = e.inside;
   const Index n = e.n_words;
   open.clear();
@@ -76,6 +76,7 @@ void walk_down(const Eisner<T>& e, const Choose& choose, std::vector<EisnerItem>
     open.pop_back();
     const Index s = item.s, t = item.t;
     if (s == t) continue;
+    polling.after(8 * (t - s));
     Index from = s, to = t;  // the span of the open item inside
     if (item.right) {
       to = choose(s + 1, t,

@@ -15,6 +15,7 @@
 #include <cmath>
 
 #include "arbora/base/exact_sum.hpp"
+#include "arbora/base/interruption.hpp"
 #include "arbora/base/number.hpp"
 
 namespace arbora {
@@ -81,8 +82,8 @@ ARBORA_INLINE void add_paths(const Elimination<T>& tape, Index h, Index top, Ind
 }
 
 // Eliminates all words but word 1. On entry tape.w holds the weights; the diagonal is never used.
-template <class T>
-ARBORA_INLINE void eliminate(Elimination<T>& tape) {
+template <class T, class Poll>
+ARBORA_INLINE void eliminate(Elimination<T>& tape, Poll& polling) {
   for (Index top = tape.n_words; top >= 2; top -= kBlock) {
     const Index bottom = top - kBlock + 1 >= 2 ? top - kBlock + 1 : 2;
     for (Index k = top; k >= bottom; --k) {
@@ -92,9 +93,19 @@ ARBORA_INLINE void eliminate(Elimination<T>& tape) {
       for (Index m = k; m < whole_steps<T>(k); ++m) row.set(m, Number<T>::zero());
       eliminate_column(tape, k, top);
     }
-    for (Index h = 0; h < bottom; ++h) add_paths(tape, h, top, bottom, whole_steps<T>(bottom));
+    for (Index h = 0; h < bottom; ++h) {
+      add_paths(tape, h, top, bottom, whole_steps<T>(bottom));
+      polling.after(2 * kBlock * bottom);
+    }
   }
   tape.s.set(1, tape.w.get(0, 1));
+}
+
+template <class T>
+ARBORA_INLINE void eliminate(Elimination<T>& tape) {
+  NoPolling none;
+  Polling polling;
+  tape.n_words <= kLongestUnpolled ? eliminate(tape, none) : eliminate(tape, polling);
 }
 
 // One step of the reverse sweep over row h of G: accumulates p_h G(h, .) and returns
@@ -129,14 +140,17 @@ ARBORA_INLINE void pull_rows(Matrix<T> g, Row<T> p, Row<T> via, Row<T> into, Row
 //     G(h, k) = (d_h - t + 1) / s_k     G(0, k) = d_0 / s_k under Root::single
 //
 // g is all zeros on entry; d is scratch of the same width.
-template <class T>
-ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d) {
+template <class T, class Poll>
+ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d, Poll& polling) {
   g.set(0, 1, Number<T>::one() / tape.s.get(1));
   for (Index k = 2; k <= tape.n_words; ++k) {
     const Row<T> p = tape.p.row(k), via = tape.w.row(k), into = g.row(k);
     const Index columns = whole_steps<T>(k);
     Index h = 0;
-    for (; h + 4 <= k; h += 4) pull_rows<T, 4>(g, p, via, into, d, h, columns);
+    for (; h + 4 <= k; h += 4) {
+      pull_rows<T, 4>(g, p, via, into, d, h, columns);
+      polling.after(16 * columns);
+    }
     for (; h < k; ++h) pull_rows<T, 1>(g, p, via, into, d, h, columns);
 
     T t = Number<T>::zero();
@@ -149,6 +163,13 @@ ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d)
       g.set(h, k, difference * inverse);
     }
   }
+}
+
+template <class T>
+ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d) {
+  NoPolling none;
+  Polling polling;
+  tape.n_words <= kLongestUnpolled ? sweep_back(tape, g, d, none) : sweep_back(tape, g, d, polling);
 }
 
 // The logarithm of a product of positive numbers, with few calls of log: factors are multiplied

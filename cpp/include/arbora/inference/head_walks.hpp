@@ -26,6 +26,8 @@ struct HeadSteps {
   Index pairs() const { return sibling_pairs(left) + sibling_pairs(right); }
 };
 HeadSteps steps_of(const StepTables& steps, Index head);
+// The same without the steps that skip a modifier, so that all walks take it; `room` holds them.
+HeadSteps steps_taking(const HeadSteps& steps, Index modifier, std::vector<double>& room);
 
 class HeadWalks {
  public:

@@ -41,6 +41,7 @@ class Hypergraph {
   Index n_edges() const { return static_cast<Index>(edges_.size()); }
   Index first_edge(Index node) const { return first_[static_cast<std::size_t>(node)]; }
   Index last_edge(Index node) const { return first_[static_cast<std::size_t>(node) + 1]; }
+  Index n_edges_of(Index node) const { return last_edge(node) - first_edge(node); }
   const Hyperedge& edge(Index i) const { return edges_[static_cast<std::size_t>(i)]; }
   const Hyperedge* edges() const { return edges_.data(); }
   const Index* first_edges() const { return first_.data(); }

@@ -1,7 +1,6 @@
 // The k best trees, exact, distinct and in order, for any class of trees with a best-tree search.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -27,12 +26,7 @@ struct RankedTree {
   double score = 0.0;
 };
 
-// Set by someone who no longer wants the answer: long sentences take minutes.
-using StopFlag = std::atomic<bool>;
-
-// Fewer than k if there are fewer trees (with labels: pairs of a tree and its labels), or if `stop`
-// (may be null) was set meanwhile.
-std::vector<RankedTree> kbest_trees(LabelledScores scores, Trees trees, Root root, Index k,
-                                    const StopFlag* stop = nullptr);
+// Fewer than k if there are fewer trees (with labels: pairs of a tree and its labels).
+std::vector<RankedTree> kbest_trees(LabelledScores scores, Trees trees, Root root, Index k);
 
 }  // namespace arbora

@@ -19,15 +19,18 @@ inline double sigmoid(double x) {
   return (x >= 0.0 ? 1.0 : y) / (1.0 + y);
 }
 
-// The message of a factor to a variable from P(on) and P(off), each a sum of its own: their
-// log-odds, what came in from the variable taken off. It does not depend on the latter; but if one
-// of the two is 0 there is nothing to take it off from, and the message is `certain`, more than all
-// other messages could make up for.
-inline double message(double on, double off, double incoming, double certain) {
-  const double ratio = on / off;
-  if (!(ratio > 0.0)) return -certain - std::max(incoming, 0.0);
-  return ratio < kInfinity ? std::log(ratio) - incoming : certain - std::min(incoming, 0.0);
+// The message of a factor to a variable from the logarithms of the weights with it on and with it
+// off, its own log-odds left out of both: the difference. If there is no configuration of the one
+// kind, the message is `certain`, more than all other messages could make up for; if there is none
+// at all, there is nothing to say.
+inline double log_message(double log_on, double log_off, double certain) {
+  if (log_on == kForbidden) return log_off == kForbidden ? 0.0 : -certain;
+  return log_off == kForbidden ? certain : log_on - log_off;
 }
+
+// A ratio of P(on) and P(off), each a sum of its own, that underflow has cost no digits.
+inline constexpr double kLeastOdds = 1e-290;
+inline bool sound_odds(double ratio) { return ratio >= kLeastOdds && ratio <= 1.0 / kLeastOdds; }
 
 // d log(on / off) / d on. Where the product is too small for its inverse to be used, the message
 // counts as a constant, and the slope is 0.
@@ -49,8 +52,8 @@ inline Pull pull_message(double d_message, double on, double off) {
   return on < off ? Pull{amount, 0.0, false} : Pull{0.0, -amount, false};
 }
 
-// `certain` for variables whose other messages are small.
-inline constexpr double kCertain = 60.0;
+// e^-60 of a sum is nothing to it.
+inline constexpr double kNothing = 60.0;
 
 inline double log_sum(std::span<const double> values) {
   double top = kForbidden, sum = 0.0;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "arbora/base/interruption.hpp"
-#include "arbora/inference/head_walks.hpp"
+#include "arbora/inference/log_walks.hpp"
 #include "arbora/inference/loopy_graph.hpp"
 #include "arbora/inference/pair_factors.hpp"
 #include "arbora/inference/tree_factor.hpp"
@@ -52,7 +52,7 @@ class LoopyRun {
   double beliefs_in_rows(const Row& last, const PartValues<double>& answer);
   enum class Start { scores, beliefs };  // what the totals before an iteration are
   double sum_head(Index head, const Row& old, Start start);
-  void sum_without(Index head, std::size_t j);
+  void mend_messages(Index head, double* to_modifier);
   double sum_of_links(Index head, const Row& last);
   void send_from_walks(const Row& old, const Row& fresh, Start start);
 
@@ -63,7 +63,7 @@ class LoopyRun {
   PairRows::Gradients row_gradients();
   void walks_back(const Row& old, Index iteration, const PartValues<double>& d_scores);
   void take_messages(Index head, double share);
-  void walks_back_without(Index head, std::size_t j, const PartValues<double>& d_scores);
+  void walks_back_alone(Index head, std::size_t j, const PartValues<double>& d_scores);
   void add_pair_gradients();
   void add_head_gradients(Index head, const Row& old, Start start);
 
@@ -71,6 +71,7 @@ class LoopyRun {
   LoopySettings settings_;
   TreeFactor tree_;
   HeadWalks walks_;
+  LogWalks log_walks_;
   Index n_arcs_ = 0, n_in_rows_ = 0, n_walks_ = 0, n_links_ = 0;
   Index n_pairs_ = 0;  // in whole packs
   bool tape_ = false;
@@ -82,6 +83,7 @@ class LoopyRun {
   std::vector<double> both_in_rows_, d_scores_in_rows_;
   std::vector<double> d_first_, d_second_, d_in_arcs_, d_in_links_, d_to_arcs_, d_to_links_;
   std::vector<double> to_on_, to_off_;  // a direction for a head's modifiers
+  std::vector<double> room_;            // for the steps of walks that take a modifier
   std::vector<char> alone_;             // modifiers whose messages are gone back over one by one
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "arbora/base/workspace.hpp"
 #include "arbora/tree/arc_scores.hpp"
@@ -11,6 +12,7 @@ namespace arbora {
 struct Sums {
   double log_partition;  // log Z
   double relative;       // log Z minus the sum of the column shifts
+  double doubtful;       // marginals, and sums of them, have lost digits if they are below this
 };
 
 // Every function expects a feasible sentence. Answers are (n+1) x (n+1) like the scores, and
@@ -20,6 +22,13 @@ Sums spanning_sums(ArcScores scores, Root root, double* column_shift, double* ma
                    Workspace& workspace);
 Sums projective_sums(ArcScores scores, Root root, double* column_shift, double* marginals,
                      Workspace& workspace);
+
+// The logarithms of the marginals, right in all their digits however small a marginal is; -inf
+// where no tree has the arc. Of spanning trees, for arcs into the given words only.
+void spanning_log_marginals(ArcScores scores, Root root, std::span<const Index> modifiers,
+                            double* log_marginals, Workspace& workspace);
+void projective_log_marginals(ArcScores scores, Root root, double* log_marginals,
+                              Workspace& workspace);
 
 // The Jacobian of the marginals, which is symmetric, times d_marginals.
 void spanning_vjp(ArcScores scores, Root root, const double* marginals, const double* d_marginals,

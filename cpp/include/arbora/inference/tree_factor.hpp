@@ -5,10 +5,10 @@
 //
 //     out = log mu / (1 - mu) - in.
 //
-// 1 - mu is summed over the word's other heads; where one of the two is lost in rounding errors,
-// the odds are those of the sums over trees with the arc and without it. Going back, d_out becomes
-// a direction in the marginals, d_out / (mu (1 - mu)), and the Jacobian of the marginals does the
-// rest. Arcs that are not among the variables are absent.
+// 1 - mu is summed over the word's other heads; where one of the two is so small that rounding or
+// underflow cost it digits, the odds come from marginals in logarithms, which lose none. Going
+// back, d_out becomes a direction in the marginals, d_out / (mu (1 - mu)), and the Jacobian of the
+// marginals does the rest. Arcs that are not among the variables are absent.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,9 @@ class TreeFactor {
   // Whether there is a tree over the variables that are not -inf.
   bool possible(const double* incoming);
 
+  // Forgets which arcs are in a tree: to be called before a call in which others are forbidden.
+  void forget() { possible_.clear(); }
+
   // log Z of the trees under the incoming log-odds, of which -inf forbids an arc. `marginals` and
   // `outgoing` have a number per variable, `outgoing` 0 where the arc is forbidden. `certain` is
   // the message to an arc that all trees have, or none.
@@ -42,7 +45,17 @@ class TreeFactor {
 
  private:
   ArcScores scatter(const double* incoming);
+  Index word_of(Index i) const { return cells_[static_cast<std::size_t>(i)] % (n_words_ + 1); }
   void sum_others();
+  void mend(const double* incoming, const double* marginals, double doubtful, double certain,
+            double* outgoing);
+  bool say_what_is_certain(const double* incoming, const double* marginals, double doubtful,
+                           double certain, double* outgoing);
+  void find_possible(const double* marginals);
+  bool exclude_cycles();
+  void refine_possible();
+  void count_trees();
+  double log_sum_of_others(Index i);
   bool require_or_forbid(Index i, bool forbid);
   void add_to_others(Index i, double amount);
   void pull_alone(Index i, const double* marginals, double d_message, double* d_incoming);
@@ -53,7 +66,12 @@ class TreeFactor {
   std::vector<Index> cells_;               // of each variable
   std::vector<Index> by_word_, first_of_;  // the variables of each word
   std::vector<double> scores_, dense_, others_, off_, d_dense_, answer_, column_shift_;
-  std::vector<Index> alone_;  // variables that take sums of their own
+  std::vector<double> logs_;
+  std::vector<char> possible_;     // whether a tree has the arc; empty if that is not known
+  std::vector<Index> n_possible_;  // by word, arcs that a tree has
+  std::vector<char> known_;        // by word: or some that are called possible are in no tree
+  std::vector<Index> only_head_;   // by word, the head of its only possible arc, or -1
+  std::vector<Index> alone_;       // variables whose messages or gradients are not plain
   Workspace workspace_;
 };
 

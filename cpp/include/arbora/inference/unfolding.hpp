@@ -42,7 +42,10 @@ class Unfolding {
   // head[m] of each word m in elimination order; head[0] is unused.
   const std::vector<Index>& draw(RandomStream& random) {
     attach(1, 0, tape_.s.get(1), 1, random);
-    for (Index k = 2; k <= tape_.n_words; ++k) restore(k, random);
+    for (Index k = 2; k <= tape_.n_words; ++k) {
+      restore(k, random);
+      polling_.after(8 * tape_.n_words);
+    }
     return head_;
   }
 
@@ -141,6 +144,7 @@ class Unfolding {
   std::vector<Index> head_, through_;
   std::vector<char> below_;
   std::vector<Index> path_;
+  Polling polling_;
 };
 
 }  // namespace arbora

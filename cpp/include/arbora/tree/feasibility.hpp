@@ -2,11 +2,15 @@
 // never from a zero or a tiny pivot.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "arbora/tree/arc_scores.hpp"
 
 namespace arbora {
+
+// Beyond this a score is refused: exponents of sums of n such scores still fit wide numbers.
+inline constexpr double kLargestScore = 1e14;
 
 // Why a sentence has no tree, and the word that shows it.
 enum class Problem : int {
@@ -29,5 +33,10 @@ Verdict feasibility(ArcScores scores, Trees trees, Root root);
 // The words that a single root arc may go to: allowed, and reaching every word over word arcs.
 // Indexed by word; empty of `true` if there is no single-root tree.
 std::vector<bool> possible_single_roots(ArcScores scores);
+
+// Whether each arc into one of the given words is in a spanning tree, by cell of the scores. There
+// is a tree.
+std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root,
+                                         std::span<const Index> modifiers);
 
 }  // namespace arbora
