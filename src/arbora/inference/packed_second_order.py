@@ -162,7 +162,7 @@ class PackedSecondOrder:
     def _any_trees(self) -> Packed:
         """The same trees with the scores of their arcs alone."""
         parts = self.parts
-        return Packed(parts.arcs, parts.n_words, None, "projective", self.root, parts.threads)
+        return Packed(parts.arcs, parts.n_words, None, "projective", self.root, self.threads)
 
     def _no_tree(self, i: int) -> NoTreeError:
         """Why sentence i has no tree of this class."""
