@@ -264,9 +264,9 @@ def test_bad_automata_are_refused_in_a_sentence():
         Automaton([0.0], [[0.0]], [np.nan])
     with pytest.raises(arbora.ScoreError, match="up to 1e"):
         Automaton([1e300], [[0.0]], [0.0])
-    huge = arbora.Parts(np.zeros((3, 3)), grandparents=([(0, 1, 2)], [1e300]))
-    with pytest.raises(arbora.ScoreError, match="scores of grandparents must be numbers up to"):
-        HeadAutomata(huge)
+    for automata in ([(1, 0)], {(1, 0): 3}, {(1.5, 0): one}):
+        with pytest.raises(arbora.ArgumentError, match="utomat"):
+            HeadAutomata(parts, automata=automata)
     with pytest.raises(arbora.ArgumentError, match="modifiers"):
         Automaton.at_most(-1)
 

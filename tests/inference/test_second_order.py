@@ -14,7 +14,6 @@ from arbora import (
     NoTreeError,
     Parts,
     ProjectiveTrees,
-    ScoreError,
     SecondOrderTrees,
     ShapeError,
 )
@@ -251,9 +250,6 @@ def test_bad_input(rng):
     assert SecondOrderTrees(Parts(two_roots), "multi").argmax().heads.tolist() == [0, 0]
     with pytest.raises(NoTreeError, match="second root"):
         SecondOrderTrees(Parts(two_roots))
-    huge = Parts(np.zeros((3, 3)), grandparents=([[0, 1, 2]], [1e300]))
-    with pytest.raises(ScoreError, match="grandparents"):
-        SecondOrderTrees(huge)
     trees = SecondOrderTrees(random_parts(rng, 3, KINDS))
     with pytest.raises(ArgumentError, match="siblings"):
         trees.vjp(np.zeros((4, 4)), {"siblings": [1.0]})

@@ -123,8 +123,6 @@ class HeadAutomata:
         check_choice(trees, ("nonprojective", "projective"), "trees")
         check_choice(root, ("single", "multi"), "root")
         check_kinds(parts.kinds)
-        for kind, scores in Scores.from_parts(parts).tables.items():
-            _check_size(f"scores of {kind}", scores)
         _, impossible = pack([parts.arcs], trees, root, threads=1)
         for error in impossible.values():
             raise error
