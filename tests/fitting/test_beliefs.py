@@ -4,103 +4,85 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from arbora.inference.part_inference import exact_inference, loopy_inference
-from arbora.parsers.settings import PAIRS_OF_ORDER, PARTS_OF_ORDER
-from arbora.training.annealing import Annealing
-from arbora.training.online import OnlineTrainer, belief_objective
-from arbora.training.parts import (
-    KeptArcs,
-    PartProblem,
-    PartTrainer,
-    part_belief_objective,
-    sum_likelihood,
-)
-from arbora.training.rate_search import best_rate
-from arbora.training.rules import AdaGrad, Additive
-from arbora.training.trainer import PassReport
 
-from arbora.losses import l2_distance
-from arbora.scoring import PartScorer
+from arbora.fitting.annealing import Annealing
+from arbora.fitting.online import OnlineTrainer
+from arbora.fitting.rate_search import best_rate
+from arbora.fitting.rules import AdaGrad
+from arbora.fitting.trainer import PassReport
+from arbora.inference.engines import BeliefPropagation, SecondOrder
+from arbora.losses import l2_distance, marginal_loss, negative_log_likelihood
+from arbora.options import GrandsiblingOptions
 from arbora.testing import finite_difference
-from tests.toys import dense, toy_problem, toy_sentences, toy_treebank
+from tests.toys import dense, random_weights, toy_part_problem, toy_problem, toy_sentences
 
-BITS = 8
-PAIRS, AUTOMATA = PAIRS_OF_ORDER["grandsibling"], PARTS_OF_ORDER["grandsibling"]
+PAIRS, AUTOMATA = GrandsiblingOptions.pairs, GrandsiblingOptions.automata
 
 
 def losses():
     return {"l2": l2_distance, "risk": Annealing(0.5, 0.1, 10)}
 
 
-def check_chain(trainer, batch, weights):
+def check_chain(problem, engine, loss, weights):
     """The gradient that a trainer would follow, by differences of some of the weights."""
+    batch = problem.treebank.batch(np.arange(len(problem.treebank)))
+    scorer = problem.scorer.with_parameters({"weights": weights.copy()})
 
-    def loss(values):
-        trainer.rule.weights[some] = values
-        return trainer.look_at(batch)
+    def found():
+        scores, pullback = scorer.scores(batch)
+        answer = marginal_loss(scores, problem.gold(batch), engine, loss)
+        return float(answer.values.sum()), pullback(answer.d_scores)
 
-    trainer.rule.start_from(weights)
-    trainer.look_at(batch)
-    gradient = dense(trainer.gradient, len(weights))
+    def value(numbers):
+        scorer.weights[some] = numbers
+        return found()[0]
+
+    gradient = dense(found()[1], len(weights))
     some = np.flatnonzero(gradient)[::5]
     assert len(some) > 20
-    np.testing.assert_allclose(gradient[some], finite_difference(loss, weights[some]), atol=1e-6)
+    np.testing.assert_allclose(gradient[some], finite_difference(value, weights[some]), atol=1e-6)
 
 
 @pytest.mark.parametrize("loss", losses())
 def test_the_chain_to_the_weights_of_arcs(rng, kind, root, loss):
     sentences = toy_sentences(rng, [3, 5, 1, 4], kind.trees, root, missing=0.2)
-    problem = toy_problem(sentences, trees=kind.trees, root=root, bits=BITS)
-    objective = belief_objective(losses()[loss], 0.0)
-    rule = Additive(problem.scorer.size, 1)
-    trainer = OnlineTrainer(problem, objective, rule, batch_size=4, averaged=False)
-    weights = rng.normal(scale=0.3, size=problem.scorer.size)
-    check_chain(trainer, problem.treebank.batch(np.arange(4)), weights)
+    problem = toy_problem(sentences, trees=kind.trees, root=root)
+    weights = random_weights(rng, problem.scorer, 0.3)
+    check_chain(problem, problem.engine, losses()[loss], weights)
 
 
-def part_problem(rng, trees, root, kinds, bits=BITS):
-    settings, treebank = toy_treebank(toy_sentences(rng, [3, 5, 1, 4], trees, root))
-    kept = KeptArcs(treebank.encoded.n_words)
-    for i, n in enumerate(treebank.encoded.n_words.tolist()):
-        mask = rng.random((n + 1, n + 1)) < 0.7
-        mask[np.arange(n), np.arange(1, n + 1)] = True
-        mask[treebank.heads_of(i), np.arange(1, n + 1)] = True
-        mask[:, 0] = False
-        np.fill_diagonal(mask, False)
-        kept.put(np.array([i]), mask.astype(np.uint8).reshape(-1))
-    return PartProblem(PartScorer(settings, bits, kinds), treebank, kept)
-
-
-INFERENCES = {
-    "exact": (AUTOMATA, lambda root: exact_inference(root)),
-    "pairs": (PAIRS, lambda root: loopy_inference("projective", root, 2, 0.0, "pairs")),
-    "automata": (AUTOMATA, lambda root: loopy_inference("projective", root, 2, 0.2, "automata")),
+ENGINES = {
+    "exact": (AUTOMATA, lambda root: SecondOrder(root)),
+    "pairs": (PAIRS, lambda root: BeliefPropagation(2, 0.0, "pairs", "projective", root)),
+    "automata": (AUTOMATA, lambda root: BeliefPropagation(2, 0.2, "automata", "projective", root)),
 }
 
 
 @pytest.mark.parametrize("loss", losses())
-@pytest.mark.parametrize("inference", INFERENCES)
-def test_the_chain_to_the_weights_of_parts(rng, root, inference, loss):
-    kinds, infer = INFERENCES[inference]
-    problem = part_problem(rng, "projective", root, kinds)
-    objective = part_belief_objective(infer(root), losses()[loss], "projective", root, 0.0)
-    rule = Additive(problem.scorer.size, 1)
-    trainer = PartTrainer(problem, objective, rule, batch_size=4, averaged=False)
-    weights = rng.normal(scale=0.1, size=problem.scorer.size)
-    check_chain(trainer, problem.treebank.batch(np.arange(4)), weights)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_chain_to_the_weights_of_parts(rng, root, engine, loss):
+    kinds, make = ENGINES[engine]
+    sentences = toy_sentences(rng, [3, 5, 1, 4], "projective", root)
+    problem = toy_part_problem(sentences, kinds, rng, root=root)
+    weights = random_weights(rng, problem.scorer, 0.1)
+    check_chain(problem, make(root), losses()[loss], weights)
 
 
 @pytest.mark.parametrize("trees", ["projective", "nonprojective"])
 @pytest.mark.parametrize("name", ["l2", "likelihood"])
 def test_learning_by_heart(rng, trees, name):
     """With enough weights the beliefs of a few sentences become gold."""
-    problem = part_problem(rng, trees, "single", PAIRS, bits=16)
-    infer = loopy_inference(trees, "single", 3, 0.0, "pairs")
-    objective = sum_likelihood(infer, 0.0)
-    if name == "l2":
-        objective = part_belief_objective(infer, l2_distance, trees, "single", 0.0)
-    rule = AdaGrad(problem.scorer.size, 1, 0.02, 0.01, 4, 1e-6)
-    trainer = PartTrainer(problem, objective, rule, batch_size=2, averaged=False)
+    sentences = toy_sentences(rng, [3, 5, 1, 4], trees, "single")
+    problem = toy_part_problem(sentences, PAIRS, rng, trees=trees, bits=16)
+    engine = BeliefPropagation(3, 0.0, "pairs", trees, "single")
+
+    def objective(_, scores, gold):
+        if name == "l2":
+            return marginal_loss(scores, gold, engine, l2_distance)
+        return negative_log_likelihood(scores, gold, engine)
+
+    rule = AdaGrad(problem.scorer, 0.02, 0.01, 4, 1e-6)
+    trainer = OnlineTrainer(problem, objective, rule, batch_size=2, averaged=False)
     losses = [trainer.run_pass(np.arange(4), lambda _: None).loss for _ in range(25)]
     assert losses[0] > 0.5
     assert abs(losses[-1]) < 0.02

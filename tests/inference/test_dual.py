@@ -91,7 +91,8 @@ def test_lazy_automata_change_nothing(model, solver):
 def test_threads_change_nothing(solver):
     some = RandomInstances(np.random.default_rng(7), 60, 5, MODELS["g+s"])
     one, two = (
-        decode_dual(some.packed(threads), max_iterations=300, solver=solver) for threads in (1, 2)
+        decode_dual(some.packed(), max_iterations=300, solver=solver, threads=threads)
+        for threads in (1, 2)
     )
     for left, right in zip(one, two, strict=True):
         assert np.array_equal(left, right)
