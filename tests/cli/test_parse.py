@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
+from arbora.parsers.lengths import LONGEST_SENTENCE
 
 import arbora
 from arbora import ArgumentError, Sentence, TooLargeError
 from arbora.cli.parse import _LONGEST_SENTENCE
-from arbora.parsers.lengths import LONGEST_SENTENCE
 from tests.cli.conftest import GOLD, TREEBANK, arbora_process, assert_one_sentence
 
 TEST = str(TREEBANK / "test.conllu")

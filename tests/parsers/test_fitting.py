@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arbora.parsers.model_file import to_bytes
 
 from arbora import ArgumentError, DataError, ModelError, Parser, Sentence, load
 from arbora.data.whole import read_whole
 from arbora.features import Encoded, WordClusters
 from arbora.parsers import pruner
-from arbora.parsers.model_file import to_bytes
 from tests.parsers.conftest import SMALL, sentences
 from tests.toys import toy_sentences, without_heads
 

@@ -6,12 +6,12 @@ import json
 
 import numpy as np
 import pytest
+from arbora.parsers.tensor_file import checksum_of, layout_of
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from arbora import ArboraError, ModelError, Parser
 from arbora.parsers import tensor_file
-from arbora.parsers.tensor_file import checksum_of, layout_of
 from tests.parsers.conftest import sentences
 from tests.parsers.test_fitting import Stop, Watcher
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from arbora.parsers.model_file import from_bytes, to_bytes
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
@@ -19,7 +20,6 @@ import arbora
 from arbora import ModelError, Parser
 from arbora.features import WordClusters
 from arbora.parsers import model_file, tensor_file
-from arbora.parsers.model_file import from_bytes, to_bytes
 from tests.parsers.conftest import trained
 from tests.parsers.test_model_file import refused, with_description
 

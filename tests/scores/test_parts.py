@@ -7,10 +7,10 @@ import pickle
 
 import numpy as np
 import pytest
+from arbora.parts import KINDS, PackedParts
 
 import arbora
 from arbora import Parts, ScoreError
-from arbora.parts import KINDS, PackedParts
 from arbora.testing import (
     all_part_rows,
     enumerate_trees,
