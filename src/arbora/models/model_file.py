@@ -18,12 +18,11 @@ from safetensors.numpy import save as save_tensors
 from arbora.data import open_output
 from arbora.errors import ArboraError, FileError, ModelError
 from arbora.features import Encoder, FeatureSettings, WordClusters
-from arbora.inference.engines import first_order_engine
 from arbora.models.checks import check_arrays, check_model
 from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
 from arbora.models.format1 import build_format1
 from arbora.models.model import Model, linear_scorer, make_labeller
-from arbora.models.stored import stored_clusters, stored_weights
+from arbora.models.stored import stored_clusters, stored_engine, stored_weights
 from arbora.models.tensor_file import (
     MAX_HEADER_BYTES,
     Tensors,
@@ -135,7 +134,8 @@ def from_bytes(data: bytes) -> Model:
     except ArboraError as problem:
         raise ModelError(f"the model's options are not known here: {problem}") from None
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError) as problem:
-        raise ModelError(f"the model's description is incomplete ({problem}).") from None
+        told = str(problem).partition("\n")[0]
+        raise ModelError(f"the model's description is incomplete ({told}).") from None
     except MemoryError:
         raise ModelError("the model is too large for the memory of this machine.") from None
 
@@ -229,7 +229,7 @@ def _pruner(
     if described is None or not isinstance(order, HigherOrderOptions):
         return EveryArc()
     scorer = LinearScorer(encoder.settings, options.bits)
-    engine = first_order_engine(described["trees"], description["root"])
+    engine = stored_engine(described["trees"], description["root"])
     found = _linear(scorer, described, tensors, "pruner")
     return FirstOrderPruner(found, engine, order.prune_threshold, order.prune_heads)
 
