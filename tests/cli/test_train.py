@@ -91,7 +91,7 @@ def test_defaults_that_help_states_hold_everywhere(keywords):
         assert own[name] == stated[name], name
 
 
-def test_messages_speak_the_language_of_the_command_line(folder):
+def test_messages_speak_the_language_of_the_command_line():
     """Options have dashes at the command line, and are keywords in Python."""
     for arguments, parts in (
         (["--decode", "max-z"], ["--decode max-z", "--clusters"]),
@@ -359,8 +359,8 @@ def test_an_interrupt_and_its_resumption(run, folder):
 
 def test_tune(run):
     done = run(
-        "tune", TRAIN, "--dev", DEV, "--grid", "regularization=0.01,1000", "--grid", "features=mcdonald2005",
-        "--model", "best.arbora", *SMALL,
+        "tune", TRAIN, "--dev", DEV, "--grid", "regularization=0.01,1000", "--grid",
+        "features=mcdonald2005", "--model", "best.arbora", *SMALL,
     )  # fmt: skip
     assert done.exit_code == 0, done.stderr
     assert re.findall(r"trial (\d)/2", done.stderr) == ["1", "2"]

@@ -65,11 +65,11 @@ def test_who_has_beliefs(test_sentences):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"certificates": True}, "there are no certificates"),
-        ({"decode": "map"}, r"this one finds trees by expected correct arcs \(mbr\)"),
-        ({"decode": "greedy"}, "needs a first-order model"),
-        ({"kbest": 3}, "kbest needs a first-order model"),
-        ({"samples": 3}, "samples needs a first-order model"),
+        ({"certificates": True}, "certificates requires a model that searches"),
+        ({"decode": "map"}, r"inference \(bp\): use mbr"),
+        ({"decode": "greedy"}, r"inference \(bp\): use mbr"),
+        ({"kbest": 3}, "kbest requires a first-order model"),
+        ({"samples": 3}, "samples requires a first-order model"),
     ],
 )
 def test_what_beliefs_cannot_answer(options, reason, test_sentences):

@@ -155,7 +155,9 @@ def test_the_distribution_of_the_pruner_has_a_name_of_its_own(test_sentences):
             parser.distribution(sentence)
         trees = parser.first_order_distribution(sentence)
         assert isinstance(trees, SpanningTrees)
-        assert np.isinf(trees.scores).sum() < (1 + len(sentence)) ** 2 // 2  # nothing is pruned
+    parsed, trees = dual.parse([sentence])[0], dual.first_order_distribution(sentence)
+    expected = trees.marginals[parsed.heads, np.arange(1, len(sentence) + 1)]
+    np.testing.assert_allclose(parsed.arc_probabilities, expected, atol=1e-9)
     first = trained()
     one, other = first.distribution(sentence), first.first_order_distribution(sentence)
     assert one.marginals.tobytes() == other.marginals.tobytes()
@@ -174,10 +176,10 @@ def test_decoding_classes(test_sentences):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"kbest": 3}, "kbest needs a first-order model"),
-        ({"samples": 3}, "samples needs a first-order model"),
-        ({"decode": "mbr"}, "this one finds best trees"),
-        ({"kbest": 3, "certificates": True}, "certificates say that a tree is the best"),
+        ({"kbest": 3}, "kbest requires a first-order model"),
+        ({"samples": 3}, "samples requires a first-order model"),
+        ({"decode": "mbr"}, r"inference \(dual\): use map"),
+        ({"kbest": 3, "certificates": True}, "certificates concern the best tree"),
     ],
 )
 def test_what_needs_sums_is_refused(test_sentences, options, reason):
@@ -203,4 +205,16 @@ def test_going_on_keeps_the_pruner():
     second = Parser(**options).fit(sentences("train", 30), sentences("dev", 10), start=first)
     assert np.array_equal(second.model.pruner.scorer.weights, first.model.pruner.scorer.weights)
     with pytest.raises(ArgumentError, match="order='sibling', which cannot become"):
-        Parser(**SMALL).fit(sentences("train", 30), start=first)
+        Parser(**SMALL, order="first").fit(sentences("train", 30), start=first)
+
+
+def test_going_on_keeps_what_is_not_said():
+    """In Python as at the command line: order, inference and pruning are those of the model."""
+    first = trained(order="sibling", inference="bp", bp_iterations=2, prune_heads=5)
+    second = Parser(passes=1, seed=3).fit(sentences("train", 20), sentences("dev", 9), start=first)
+    old, new = first.model.options.keywords(), second.model.options.keywords()
+    assert (new["passes"], new["seed"]) == (1, 3)
+    free = {"passes", "seed", "patience", "held_out", "refit", "root"}
+    assert {n: v for n, v in new.items() if n not in free} == {
+        n: v for n, v in old.items() if n not in free
+    }

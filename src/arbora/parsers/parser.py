@@ -130,6 +130,8 @@ class Parser:
         if start is not None:
             if word_clusters is not None:
                 raise ArgumentError("the parser to start from keeps its own word clusters.")
+            if self.scorer is not None:
+                raise ArgumentError("the parser to start from keeps its own scorer.")
             self.options = start.model.options.continued(self._given)
         train_block = block_of(train, "training")
         dev_block = None if dev is None else block_of(dev, "dev")
@@ -292,7 +294,7 @@ class Parser:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._model is None:
-            return _unfitted, (self._given, self.threads)
+            return _unfitted, (self._given, self.threads, self.scorer)
         return _from_bytes, (to_bytes(self._model), self.threads)
 
 
@@ -322,8 +324,8 @@ def _without_times(history: History) -> dict[str, Any]:
     return values
 
 
-def _unfitted(options: dict[str, Any], threads: int) -> Parser:
-    return Parser(threads=threads, **options)
+def _unfitted(options: dict[str, Any], threads: int, scorer: Scorer | None) -> Parser:
+    return Parser(scorer=scorer, threads=threads, **options)
 
 
 def _from_bytes(data: bytes, threads: int) -> Parser:
