@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from arbora.training.loop import History, PassRecord
+from arbora.fitting.loop import History, PassRecord
 
 from arbora import ArgumentError, FileError
 from arbora.drawing import draw_history

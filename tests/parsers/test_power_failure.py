@@ -14,13 +14,13 @@ import os
 import stat
 
 import pytest
-from arbora.parsers.checkpoint import Checkpoint
 
 import arbora
 from arbora import ModelError, Parser
 from arbora.data import output
-from arbora.parsers import fitting
-from tests.parsers.conftest import SMALL, sentences
+from arbora.fitting import fit as fitting
+from arbora.fitting.checkpoint import Checkpoint
+from tests.small_parsers import SMALL, sentences
 
 PIECES = 3  # that each write is cut into
 

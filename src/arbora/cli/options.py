@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from arbora.errors import ArgumentError
-from arbora.options import ParserOptions, PublicOption, public_options
+from arbora.options import ParserOptions, PublicOption, public_options, spelled
 
 __all__ = ["help_all", "read_value", "take_options"]
 
@@ -43,7 +43,7 @@ def read_value(name: str, text: str) -> Any:
     kind = public_options(ParserOptions)[name].kind
     if kind.boolean:
         if text.lower() not in ("true", "false", "yes", "no"):
-            raise ArgumentError(f"{name} must be yes or no, not {text!r}.")
+            raise ArgumentError(f"{spelled(name)} must be yes or no, not {text!r}.")
         return text.lower() in ("true", "yes")
     if kind.number is None or text in kind.choices:
         return text
@@ -52,7 +52,7 @@ def read_value(name: str, text: str) -> Any:
     except ValueError:
         what = "a whole number" if kind.number is int else "a number"
         others = "".join(f" or {choice}" for choice in kind.choices)
-        raise ArgumentError(f"{name} must be {what}{others}, not {text!r}.") from None
+        raise ArgumentError(f"{spelled(name)} must be {what}{others}, not {text!r}.") from None
 
 
 def _parameter(option: PublicOption) -> inspect.Parameter:

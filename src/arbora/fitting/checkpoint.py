@@ -30,6 +30,7 @@ from arbora.models.tensor_file import (
     with_zeros,
 )
 from arbora.options import ParserOptions, RiskOptions
+from arbora.scoring import Scorer
 
 __all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint"]
 
@@ -45,8 +46,11 @@ def fingerprint(
     blocks: list[Block | None],
     start: Model | None,
     word_clusters: WordClusters | None,
+    scorer: Scorer | None = None,
 ) -> str:
     """What a checkpoint belongs to: the data and the options, except how long to train.
+
+    A scorer of one's own counts with its first parameters.
 
     How fast a temperature falls depends on the number of passes, so there they count.
     """
@@ -58,6 +62,10 @@ def fingerprint(
         digest.update(b"none" if block is None else hashlib.sha256(block.render()).digest())
     digest.update(b"none" if start is None else to_bytes(start))
     digest.update(b"none" if word_clusters is None else repr(word_clusters.rows).encode())
+    if scorer is not None:
+        described, arrays = scorer.state()
+        digest.update(json.dumps([scorer.kind, described], sort_keys=True).encode())
+        digest.update(checksum_of("", arrays).tobytes())
     return digest.hexdigest()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Block
-from arbora.errors import ArgumentError, DataError
+from arbora.errors import DataError
 from arbora.features import (
     Encoder,
     FeatureSettings,
@@ -21,6 +21,7 @@ from arbora.features import (
 )
 from arbora.fitting.calibration import fit_temperature
 from arbora.fitting.checkpoint import LEARNT, Checkpoint, Saved, fingerprint
+from arbora.fitting.checks import check_scorer, check_start, is_exponentiated
 from arbora.fitting.completion import completed, has_gaps
 from arbora.fitting.dev import DevSet
 from arbora.fitting.learners import make_label_trainer, make_trainer
@@ -48,7 +49,6 @@ from arbora.models.decoding import Decoder
 from arbora.models.model import Model, linear_scorer, make_labeller
 from arbora.options import (
     BeliefLearnerOptions,
-    ExponentiatedGradientOptions,
     FirstOrderOptions,
     ParserOptions,
     SgdOptions,
@@ -82,15 +82,19 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         raise DataError(
             "there is nothing to learn from: no word has a head", "the training data", 1
         )
+    if fit.scorer is not None:
+        check_scorer(fit.options, fit.scorer)
     if fit.start is not None:
-        _check_start(fit)
+        check_start(fit.options)
         fit = replace(fit, start=fit.start.with_labels(_label_names(train)))
     model = _untrained(fit, train)
     learnt, held_out = _hold_out(train, dev, model.options.held_out)
     dev_set = _dev_set(model, train if held_out is not None else dev, held_out)
     checkpoint = None
     if fit.checkpoint_beside is not None:
-        print_of = fingerprint(model.options, [train, dev], fit.start, fit.word_clusters)
+        print_of = fingerprint(
+            model.options, [train, dev], fit.start, fit.word_clusters, fit.scorer
+        )
         checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
     model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)
     model = _finish(fit, model, dev_set, history, train)
@@ -116,7 +120,8 @@ def _learn(
     With `passes`, that many of each phase.
     """
     saved = checkpoint.read() if fit.resume and checkpoint is not None else None
-    model, problem = _problem(fit, model, treebank, checkpoint, saved)
+    model, annotated = _problem(fit, model, treebank, checkpoint, saved)
+    problem = _without_gaps(model.options, annotated)
     phases = phases_of(model.options)
     if saved is not None and not saved.history.passes:  # the pruner was still being learnt
         saved = None
@@ -138,7 +143,7 @@ def _learn(
         earlier = trainers.get("scorer")
         trainers = {"scorer": _tree_trainer(fit, model, options, problem, earlier, saved)}
         if number == 0:
-            trainers |= _label_trainers(fit, model, problem.treebank)
+            trainers |= _label_trainers(fit, model, annotated.treebank)
         if saved is not None:
             for name, trainer in trainers.items():
                 saved.restore(name, trainer)
@@ -170,8 +175,7 @@ def _problem(
         treebank = replace(treebank, kept=kept_arcs(model, treebank, fit.threads))
     engine = first_order_engine(model.options.trees, model.root, fit.threads)
     model = replace(model, scorer=scorer)
-    problem = Problem(scorer, treebank, engine, model.n_clusters > 0)
-    return model, _without_gaps(model.options, problem)
+    return model, Problem(scorer, treebank, engine, model.n_clusters > 0)
 
 
 def _evaluation(fit: Fit, model: Model, dev_set: DevSet | None) -> Evaluate:
@@ -207,13 +211,9 @@ def _shapes(model: Model) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def _is_exponentiated(options: ParserOptions) -> bool:
-    return isinstance(getattr(options.learner, "optimizer", None), ExponentiatedGradientOptions)
-
-
 def _patience(options: ParserOptions) -> int:
     """Exponentiated gradient begins slowly, and the dev scores of its first passes say little."""
-    return max(options.patience, _SLOW_PATIENCE) if _is_exponentiated(options) else options.patience
+    return max(options.patience, _SLOW_PATIENCE) if is_exponentiated(options) else options.patience
 
 
 def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: list[int]) -> Model:
@@ -229,9 +229,14 @@ def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: list[int]) 
 
 
 def _fresh_scorer(fit: Fit, options: ParserOptions, encoder: Encoder, n_labels: int) -> Scorer:
-    if fit.scorer is not None:
-        return fit.scorer
-    return linear_scorer(options, encoder, n_labels, fit.threads)
+    """The scorer to train; one that was given is copied, since training changes parameters."""
+    given = fit.scorer if fit.start is None else fit.start.scorer
+    if given is None or isinstance(given, LinearScorer):
+        return linear_scorer(options, encoder, n_labels, fit.threads)
+    own = given.parameters()
+    return given.with_parameters(
+        {name: np.array(values, dtype=np.float64) for name, values in own.items()}
+    )
 
 
 def _tree_trainer(
@@ -244,7 +249,13 @@ def _tree_trainer(
 ) -> Trainer:
     """The trainer of a phase; after an earlier one it begins with the model's weights."""
 
+    scorer, initial = problem.scorer, dict[str, NDArray[Any]]()
+    if not isinstance(scorer, LinearScorer):
+        initial = {name: values.copy() for name, values in scorer.parameters().items()}
+
     def trainer_at(rate: float | None) -> Trainer:
+        for name, values in initial.items():  # which the trainer of another rate has changed
+            scorer.parameters()[name][...] = values
         trainer = make_trainer(with_rate(options, rate), problem, fit.start)
         if isinstance(trainer, OnlineTrainer) and isinstance(earlier, OnlineTrainer):
             trainer.rule.continue_from(earlier.rule, model.scorer.parameters())
@@ -289,13 +300,6 @@ def _untrained(fit: Fit, train: Block) -> Model:
         root=root,
         decode_trees=trees,
     )
-
-
-def _check_start(fit: Fit) -> None:
-    if _is_exponentiated(fit.options):
-        raise ArgumentError(
-            "exponentiated gradient begins with its duals: it cannot start from a model's weights."
-        )
 
 
 def _label_names(block: Block) -> list[str]:
@@ -374,7 +378,7 @@ def _arc_filter(fit: Fit, options: ParserOptions, treebank: Treebank) -> NDArray
 
 def _without_gaps(options: ParserOptions, problem: Problem) -> Problem:
     """Whole trees, if the learner cannot sum over gaps nor fill them as it learns."""
-    if not _is_exponentiated(options) or not has_gaps(problem):
+    if not is_exponentiated(options) or not has_gaps(problem):
         return problem
     guide = make_trainer(ParserOptions.from_keywords({"seed": options.seed}), problem, None)
     return replace(problem, treebank=completed(problem, guide, options.seed))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from arbora.errors import ArgumentError
 from arbora.fitting.annealing import Annealing
 from arbora.fitting.mira import Mira
 from arbora.fitting.rivals import RIVALS, RivalSettings
@@ -33,9 +34,10 @@ from arbora.options import (
     ParserOptions,
     PerceptronOptions,
     RiskOptions,
+    spelled,
 )
 from arbora.scores import Scores
-from arbora.scoring import Batch
+from arbora.scoring import Batch, InnerProducts
 
 __all__ = ["OBJECTIVES", "Objective", "make_objective"]
 
@@ -126,7 +128,12 @@ def _perceptron(options: ParserOptions, problem: Problem, _: Annealing | None) -
 def _mira(options: ParserOptions, problem: Problem, _: Annealing | None) -> Objective:
     learner = options.learner
     assert isinstance(learner, MiraOptions)
-    return Mira(learner, problem.scorer, problem.engine, _rival(options, problem))  # type: ignore[arg-type]
+    if not isinstance(problem.scorer, InnerProducts):
+        raise ArgumentError(
+            "mira requires a linear scorer, whose gradients it compares: use another "
+            f"{spelled('learner')}."
+        )
+    return Mira(learner, problem.scorer, problem.engine, _rival(options, problem))
 
 
 # To add a learner that follows a gradient: one function, and one line here.

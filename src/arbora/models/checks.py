@@ -57,6 +57,8 @@ def check_model(model: Model) -> None:
         _check_linear("scorer", model.scorer, model.temperature)
     else:
         _check_numbers(model.scorer.parameters())
+    if set(model.scorer.kinds) != set(model.options.order.parts):
+        raise ModelError("the model's scorer does not fit its options.")
     if isinstance(model.pruner, FirstOrderPruner):
         _check_linear("pruner", model.pruner.scorer, 1.0)
     if isinstance(model.labeller, StagedLabels):

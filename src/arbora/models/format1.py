@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from arbora.errors import ModelError
 from arbora.features import Encoder, FeatureSettings
-from arbora.inference.engines import first_order_engine
 from arbora.models.checks import check_arrays
 from arbora.models.components import EveryArc, FirstOrderPruner, Pruner, StagedLabels
 from arbora.models.model import Model, linear_scorer, make_labeller
-from arbora.models.stored import stored_clusters, stored_weights
+from arbora.models.stored import stored_clusters, stored_engine, stored_weights
 from arbora.models.tensor_file import Tensors
 from arbora.options import HigherOrderOptions, ParserOptions
 from arbora.scoring import LinearScorer
@@ -90,7 +89,7 @@ def _pruner(
     scorer = LinearScorer(encoder.settings, described["settings"]["bits"])
     weights = stored_weights(tensors, f"{_PRUNER}weights", scorer.size)
     scorer = scorer.with_filter(tensors[f"{_PRUNER}arc_filter"])
-    engine = first_order_engine(described["decode_trees"], described["root"])
+    engine = stored_engine(described["decode_trees"], described["root"])
     return FirstOrderPruner(
         scorer.with_parameters({"weights": weights}), engine, order.prune_threshold,
         order.prune_heads,

@@ -18,12 +18,11 @@ from safetensors.numpy import save as save_tensors
 from arbora.data import open_output
 from arbora.errors import ArboraError, FileError, ModelError
 from arbora.features import Encoder, FeatureSettings, WordClusters
-from arbora.inference.engines import first_order_engine
 from arbora.models.checks import check_arrays, check_model
 from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
 from arbora.models.format1 import build_format1
 from arbora.models.model import Model, linear_scorer, make_labeller
-from arbora.models.stored import stored_clusters, stored_weights
+from arbora.models.stored import stored_clusters, stored_engine, stored_weights
 from arbora.models.tensor_file import (
     MAX_HEADER_BYTES,
     Tensors,
@@ -40,6 +39,7 @@ __all__ = ["FORMAT_VERSION", "from_bytes", "read_model", "to_bytes", "write_mode
 
 FORMAT_VERSION = 2
 _KEY = "arbora"  # of the metadata
+_SCORER = "scorer."  # before the names of the scorer's tensors
 _CHECKSUM = "checksum"  # of the tensors, and of the metadata's text
 _LAYOUT = "layout"  # the checksum of names, types and shapes, which the first files do not have
 
@@ -82,7 +82,7 @@ def to_bytes(model: Model) -> bytes:
 def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
     """Everything except the arrays, which are put into `tensors`."""
     described, arrays = model.scorer.state()
-    _put(tensors, "scorer", arrays)
+    _put(tensors, "scorer", arrays, sparse=isinstance(model.scorer, LinearScorer))
     components: dict[str, Any] = {
         "encoder": asdict(model.encoder.settings),
         "scorer": {"kind": model.scorer.kind, **described},
@@ -135,7 +135,8 @@ def from_bytes(data: bytes) -> Model:
     except ArboraError as problem:
         raise ModelError(f"the model's options are not known here: {problem}") from None
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError) as problem:
-        raise ModelError(f"the model's description is incomplete ({problem}).") from None
+        told = str(problem).partition("\n")[0]
+        raise ModelError(f"the model's description is incomplete ({told}).") from None
     except MemoryError:
         raise ModelError("the model is too large for the memory of this machine.") from None
 
@@ -154,8 +155,9 @@ def _check_sums(text: str, tensors: Tensors) -> bool:
 
 
 def _build(description: dict[str, Any], tensors: Tensors) -> Model:
-    check_arrays(tensors)
     components = description["components"]
+    own = "" if components["scorer"]["kind"] == LinearScorer.kind else _SCORER  # checked by itself
+    check_arrays({name: v for name, v in tensors.items() if not own or not name.startswith(own)})
     options = ParserOptions.from_keywords(_without_nothing(description["options"]))
     labels = tuple(description["labels"])
     settings = FeatureSettings(**components["encoder"])
@@ -172,9 +174,9 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
         scorer = _linear(expected, described, tensors, "scorer")
     else:
         arrays = {
-            name.removeprefix("scorer."): values
+            name.removeprefix(_SCORER): values
             for name, values in tensors.items()
-            if name.startswith("scorer.")
+            if name.startswith(_SCORER)
         }
         scorer = SCORERS[described["kind"]].from_state(described, arrays, settings)
     return Model(
@@ -229,7 +231,7 @@ def _pruner(
     if described is None or not isinstance(order, HigherOrderOptions):
         return EveryArc()
     scorer = LinearScorer(encoder.settings, options.bits)
-    engine = first_order_engine(described["trees"], description["root"])
+    engine = stored_engine(described["trees"], description["root"])
     found = _linear(scorer, described, tensors, "pruner")
     return FirstOrderPruner(found, engine, order.prune_threshold, order.prune_heads)
 
@@ -239,10 +241,12 @@ def _cluster_bytes(clusters: WordClusters) -> NDArray[np.uint8]:
     return np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
 
 
-def _put(tensors: Tensors, prefix: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Stores arrays; of weights only those that are not zero, if that is smaller."""
+def _put(
+    tensors: Tensors, prefix: str, arrays: dict[str, NDArray[Any]], *, sparse: bool = True
+) -> None:
+    """Stores arrays; of linear weights only those that are not zero, if that is smaller."""
     for name, values in arrays.items():
-        used = np.flatnonzero(values) if name == "weights" and values.ndim == 1 else None
+        used = np.flatnonzero(values) if sparse and name == "weights" else None
         if used is not None and 8 * len(used) < 4 * len(values):
             tensors[f"{prefix}.weights.index"] = used.astype(np.uint32)
             tensors[f"{prefix}.weights.value"] = values[used]

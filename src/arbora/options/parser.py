@@ -39,7 +39,7 @@ LabelsName = Literal["staged", "joint", "none"]
 RootName = Literal["auto", "single", "multi"]
 
 # What fixes the meaning of the weights, which a model that is trained further cannot change.
-_FIXED = ("features", "labels", "clusters", "cluster_of", "bits", "label_bits", "order")
+_FIXED = ("order", "features", "labels", "clusters", "cluster_of", "bits", "label_bits")
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -14,15 +14,10 @@ from arbora.data.conllu import sentences_of
 from arbora.data.source import ReadPath, check_path, source_name
 from arbora.data.whole import TreebankSource, is_file, read_whole
 from arbora.errors import ArgumentError, DataError, ModelError
-from arbora.evaluation import AttachmentScores, evaluate
 from arbora.features import WordClusters, read_clusters
-from arbora.fitting.checkpoint import Checkpoint
-from arbora.fitting.fit import Fit, fit_model
-from arbora.fitting.loop import History, Observer
 from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, SpanningTrees
 from arbora.inference.packed import available_threads
 from arbora.models.decoding import Decoder, Scored
-from arbora.models.explaining import Explanation, check_word, explain_arc
 from arbora.models.lengths import check_lengths, without_long_sentences
 from arbora.models.model import Model
 from arbora.models.model_file import from_bytes, read_model, to_bytes, write_model
@@ -38,6 +33,11 @@ from arbora.options.build import build
 from arbora.options.keywords import ParserKeywords
 from arbora.scoring import Scorer
 from arbora.types import FloatArray
+
+if TYPE_CHECKING:  # what loading and parsing do without is imported where it is used
+    from arbora.evaluation import AttachmentScores
+    from arbora.fitting.loop import History, Observer
+    from arbora.models.explaining import Explanation
 
 __all__ = ["Parser", "load"]
 
@@ -124,11 +124,15 @@ class Parser:
                 raise DataError(f"no word has a head, so it is no use as {what} data", str(name), 1)
             return block
 
+        from arbora.fitting.fit import Fit, fit_model
+
         if resume and checkpoint is None:
             raise ArgumentError("resume needs a checkpoint: name the file that it is beside.")
         if start is not None:
             if word_clusters is not None:
                 raise ArgumentError("the parser to start from keeps its own word clusters.")
+            if self.scorer is not None:
+                raise ArgumentError("the parser to start from keeps its own scorer.")
             self.options = start.model.options.continued(self._given)
         train_block = block_of(train, "training")
         dev_block = None if dev is None else block_of(dev, "dev")
@@ -262,6 +266,8 @@ class Parser:
         with joint labels or hidden clusters are explained with the best of these; arcs of
         higher-order models with all parts that would change if nothing but the head did.
         """
+        from arbora.models.explaining import check_word, explain_arc
+
         block = read_whole([sentence])
         check_word(block, word)
         heads = np.zeros(block.words(0), dtype=np.int32)
@@ -272,6 +278,8 @@ class Parser:
 
     def evaluate(self, gold: TreebankSource, **options: Any) -> AttachmentScores:
         """How well the parser does on annotated sentences."""
+        from arbora.evaluation import evaluate
+
         how = build(ParseOptions, options)
         block = read_whole(gold)
         parsed = parse_block(self.decoder(how), block, how) if len(block) else ()
@@ -285,11 +293,13 @@ class Parser:
         write_model(self.model, path)
         beside = self._checkpoint_beside
         if beside is not None and os.path.realpath(beside) == os.path.realpath(path):
+            from arbora.fitting.checkpoint import Checkpoint
+
             Checkpoint.remove_beside(beside)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._model is None:
-            return _unfitted, (self._given, self.threads)
+            return _unfitted, (self._given, self.threads, self.scorer)
         return _from_bytes, (to_bytes(self._model), self.threads)
 
 
@@ -322,8 +332,8 @@ def _without_times(history: History) -> dict[str, Any]:
     return values
 
 
-def _unfitted(options: dict[str, Any], threads: int) -> Parser:
-    return Parser(threads=threads, **options)
+def _unfitted(options: dict[str, Any], threads: int, scorer: Scorer | None) -> Parser:
+    return Parser(scorer=scorer, threads=threads, **options)
 
 
 def _from_bytes(data: bytes, threads: int) -> Parser:

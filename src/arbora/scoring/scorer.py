@@ -64,6 +64,7 @@ class Scorer(Protocol):
         ...
 
 
+@runtime_checkable
 class InnerProducts(Protocol):
     """Linear scorers, whose gradients MIRA compares: inner products of feature differences."""
 

@@ -47,7 +47,7 @@ def test_kbest(parser, sentences):
             assert one.forms == sentence.forms
             labels = () if tree.labels is None else (tree.labels,)
             log_prob = trees.log_prob(tree.heads, *labels)
-            if parser.settings.labels == "staged":
+            if parser.options.labels == "staged":
                 log_prob += np.log(one.label_probabilities).sum()
             assert one.log_prob == pytest.approx(log_prob, abs=1e-6)
             at += 1
@@ -78,7 +78,7 @@ def test_samples_follow_the_distribution(parser, sentences):
 
 def test_labels_are_drawn_too(parser, sentences):
     """Draws are of trees with labels: each label as often as it is likely given the arc."""
-    if parser.settings.labels == "none":
+    if parser.options.labels == "none":
         return
     drawn = parser.parse([sentences[0]], samples=4000, seed=5)  # one word, one tree
     labels = [one.labels[0] for one in drawn]

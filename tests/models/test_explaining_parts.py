@@ -6,14 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.explaining_parts import part_variant_text
 
 from arbora import ArgumentError
 from arbora.data.whole import read_whole
-from arbora.features import Encoded
 from arbora.inference.tree_checks import in_class
-from tests.parsers.conftest import trained
+from arbora.models.decoding import Decoder
+from arbora.models.variants import part_variant_text
+from tests.small_parsers import trained
 
 EXACT = {"order": "grandsibling", "trees": "projective", "inference": "exact", "labels": "none"}
 MODELS = [
@@ -26,10 +25,8 @@ MODELS = [
 
 def parts_of(parser, sentence):
     """What the parser scores of a sentence, from the decoder's side."""
-    encoded = Encoded(read_whole([sentence]), parser.model.features, parser.model.word_clusters)
-    decoder, place = BlockDecoder(parser.model, 1), np.array([0])
-    first_order = decoder.distribution(encoded, place)
-    return decoder._parts.parts(encoded, place, first_order).sentence(0)
+    encoded = parser.model.encoder.encode(read_whole([sentence]))
+    return Decoder(parser.model, 1).score(encoded, np.array([0])).scores.sentence(0)
 
 
 def with_head(heads, word, head):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from arbora import Parser, Sentence, read_conllu
-from arbora.parsers import ParseOptions
-from tests.parsers.conftest import SMALL, sentences, trained
+from arbora.options import ParseOptions
+from tests.small_parsers import SMALL, sentences, trained
 from tests.toys import toy_sentences
 
 

@@ -12,15 +12,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from arbora.parsers.model_file import from_bytes, to_bytes
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 import arbora
 from arbora import ModelError, Parser
 from arbora.features import WordClusters
-from arbora.parsers import model_file
-from tests.parsers.conftest import sentences, trained
+from arbora.models import model_file
+from arbora.models.model_file import from_bytes, to_bytes
+from tests.small_parsers import sentences, trained
 
 MODELS = {
     "default": {},
@@ -46,9 +46,9 @@ def test_round_trip(parser, tmp_path, test_sentences):
     again = arbora.load(path)
     again.save(tmp_path / "again")
     assert path.read_bytes() == (tmp_path / "again").read_bytes()
-    assert again.settings == parser.model.settings
+    assert again.options == parser.model.options
     assert again.model.card == parser.model.card
-    assert again.model.weights.dtype == np.float32
+    assert again.model.scorer.weights.dtype == np.float32
     ours, theirs = parser.parse(test_sentences), again.parse(test_sentences)
     assert [bytes(s) for s in ours] == [bytes(s) for s in theirs]
     assert [s.log_prob for s in ours] == [s.log_prob for s in theirs]
@@ -56,21 +56,24 @@ def test_round_trip(parser, tmp_path, test_sentences):
 
 def test_word_clusters_go_with_the_model(test_sentences):
     clusters = WordClusters([("the", "0101", 0.5), ("the", "11", 0.5), ("ä\u2028b", "0", 1.0)])
-    model = replace(trained().model, word_clusters=clusters)
+    encoder = replace(trained().model.encoder, clusters=clusters)
+    model = replace(trained().model, encoder=encoder)
     again = from_bytes(to_bytes(model))
-    assert again.word_clusters.rows == clusters.rows
+    assert again.encoder.clusters.rows == clusters.rows
     texts = [[bytes(s) for s in Parser.from_model(m).parse(test_sentences)] for m in (model, again)]
     assert texts[0] == texts[1]
 
 
 def test_zeros_are_stored_only_if_that_is_smaller():
     model = trained().model
-    few, many = np.zeros_like(model.weights), np.ones_like(model.weights)
+    few, many = np.zeros_like(model.scorer.weights), np.ones_like(model.scorer.weights)
     few[[3, 77]] = 1.5
-    sparse, dense = (to_bytes(replace(model, weights=weights)) for weights in (few, many))
+    sparse, dense = (
+        to_bytes(model.with_parameters({"scorer.weights": weights})) for weights in (few, many)
+    )
     assert len(sparse) + 4 * len(few) - 100 < len(dense)
-    assert from_bytes(sparse).weights.tobytes() == few.tobytes()
-    assert from_bytes(dense).weights.tobytes() == many.tobytes()
+    assert from_bytes(sparse).scorer.weights.tobytes() == few.tobytes()
+    assert from_bytes(dense).scorer.weights.tobytes() == many.tobytes()
 
 
 def test_pickling(parser, test_sentences):
@@ -79,7 +82,7 @@ def test_pickling(parser, test_sentences):
         bytes(s) for s in parser.parse(test_sentences)
     ]
     unfitted = pickle.loads(pickle.dumps(Parser(learner="mira", threads=1)))
-    assert unfitted.settings.learner == "mira"
+    assert unfitted.options.learner.tag == "mira"
     parsed = parser.parse(test_sentences[:1])[0]
     other = pickle.loads(pickle.dumps(parsed))
     assert (bytes(other), other.log_prob) == (bytes(parsed), parsed.log_prob)
@@ -143,10 +146,15 @@ def test_files_that_are_not_there(tmp_path):
         arbora.load(tmp_path)
 
 
+def description_of(data):
+    """Everything in the file except the arrays."""
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    return json.loads(header["__metadata__"]["arbora"])
+
+
 def with_description(data, tensors=None, **changes):
     """The file with another description, or other tensors, and a checksum that fits them."""
-    metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
-    description = json.loads(metadata["arbora"]) | changes
+    description = description_of(data) | changes
     for name in [name for name, value in changes.items() if value is ...]:
         del description[name]
     text, tensors = json.dumps(description), load_tensors(data) | (tensors or {})
@@ -167,9 +175,10 @@ def test_the_helper_changes_nothing_by_itself(data):
         ({"version": 99}, "format 99 and this Arbora reads up to"),
         ({"version": "x"}, "incomplete"),
         ({"labels": ...}, "incomplete"),
-        ({"settings": {"learner": "oracle"}}, "settings are not known here"),
-        ({"settings": {"colour": "blue"}}, "incomplete"),
-        ({"sizes": 5}, "does not fit"),
+        ({"options": {"learner": "oracle"}}, "options are not known here"),
+        ({"options": {"colour": "blue"}}, "options are not known here"),
+        ({"components": 5}, "incomplete"),
+        ({"components": {}}, "incomplete"),
         ({"labels": ["only"]}, "does not fit"),
         ({"root": "many"}, "root"),
         ({"decode_trees": "planar"}, "decode_trees"),
@@ -191,22 +200,56 @@ def test_descriptions_that_do_not_fit(data, changes, reason):
         ("i4", 0, "1-dimensional int32"),
     ],
 )
-@pytest.mark.parametrize("name", ["weights", "label_weights", "pruner.weights"])
-def test_weights_that_are_none(name, kind, fill, reason):
+@pytest.mark.parametrize("component", ["scorer", "labeller", "pruner"])
+def test_weights_that_are_none(component, kind, fill, reason):
+    model = trained(order="sibling").model
+    owner = getattr(model, component)
+    size = owner.size if component == "scorer" else owner.scorer.size
+    weights = {f"{component}.weights": np.full(size, fill, kind)}
+    assert re.search(reason, refused(with_description(to_bytes(model), weights)))
+
+
+@pytest.mark.parametrize(
+    ("component", "changes", "reason"),
+    [
+        ("scorer", {"kind": "oracle"}, "'oracle', which is not known here"),
+        ("scorer", {"kind": ["linear"]}, "incomplete"),
+        ("scorer", {"bits": 15}, "scorer does not fit its options"),
+        ("scorer", {"kinds": ["grandparents"]}, "scorer does not fit its options"),
+        ("scorer", None, "incomplete"),
+        ("pruner", {"bits": 15}, "pruner does not fit its options"),
+        ("pruner", {"trees": "planar"}, "trees"),
+        ("pruner", None, "lacks one"),
+        ("encoder", {"lemma": "yes"}, "incomplete"),
+        ("encoder", {"colour": True}, "incomplete"),
+        ("encoder", {"templates": "most"}, "incomplete"),
+        ("encoder", None, "incomplete"),
+    ],
+    ids=str,
+)
+def test_components_that_do_not_fit(component, changes, reason):
     data = to_bytes(trained(order="sibling").model)
-    description = json.loads(
-        json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]["arbora"]
-    )
-    owner = description["pruner"] if name.startswith("pruner.") else description
-    size = owner["sizes"][name.removeprefix("pruner.")]
-    text = refused(with_description(data, {name: np.full(size, fill, kind)}))
-    assert re.search(reason, text)
+    components = description_of(data)["components"]
+    assert components.keys() == {"encoder", "scorer", "pruner"}
+    if changes is None:
+        del components[component]
+    else:
+        components[component] |= changes
+    assert re.search(reason, refused(with_description(data, components=components)))
+
+
+def test_a_pruner_where_none_belongs(data):
+    components = description_of(data)["components"]
+    pruner = description_of(to_bytes(trained(order="sibling").model))["components"]["pruner"]
+    more = with_description(data, components=components | {"pruner": pruner})
+    assert "a pruner that its order does not need" in refused(more)
 
 
 def test_labels_and_cards_that_are_none(data):
-    assert "labels are not all texts" in refused(with_description(data, labels=[1, 2]))
+    numbers = list(range(len(from_bytes(data).labels)))
+    assert "labels are not all texts" in refused(with_description(data, labels=numbers))
     assert "card is not a table" in refused(with_description(data, card=[]))
-    flat = {"arc_filter": np.zeros((4, 2), np.uint16)}
+    flat = {"scorer.arc_filter": np.zeros((4, 2), np.uint16)}
     assert "arc_filter are 2-dimensional" in refused(with_description(data, flat))
 
 

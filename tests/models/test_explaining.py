@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arbora.parsers.explaining import variant_text
 
 import arbora
 from arbora.data.whole import read_whole
-from arbora.features import Encoded, WordClusters
+from arbora.features import WordClusters
+from arbora.models.variants import variant_text
+from tests.small_parsers import arc_scores
 
 TREEBANK = Path(__file__).parents[2] / "examples" / "treebank"
 SMALL = {"bits": 14, "label_bits": 6, "passes": 1, "threads": 1}
@@ -46,10 +47,9 @@ def test_contributions_sum_to_the_difference(sentences, options):
     explained = 0
     for sentence in sentences[:6]:
         model = parser.model
-        encoded = Encoded(read_whole([sentence]), model.features, model.word_clusters)
+        encoded = model.encoder.encode(read_whole([sentence]))
         n = len(sentence)
-        scores = model.arc_scorer(1).scores(model.weights, encoded, np.array([0]))
-        scores = scores.reshape(n + 1, n + 1, -1).max(axis=2)
+        scores = arc_scores(model, encoded, [0]).reshape(n + 1, n + 1, -1).max(axis=2)
         for word in range(1, n + 1):
             heads = [h for h in range(n + 1) if h != word and np.isfinite(scores[h, word])]
             for head, against in pairwise(heads):
