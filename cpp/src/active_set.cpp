@@ -20,6 +20,12 @@ double dot(const double* scores, const std::vector<std::uint8_t>& x) {
   return sum;
 }
 
+double count_shared(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
+  int count = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) count += a[i] & b[i];
+  return count;
+}
+
 }  // namespace
 
 ActiveSet::ActiveSet(Index n_variables, BestConfiguration oracle)
@@ -31,13 +37,15 @@ double ActiveSet::best(const double* scores, std::uint8_t* x) const {
   return value;
 }
 
-void ActiveSet::solve(const double* scores, double eta, int max_steps) {
+void ActiveSet::solve(const double* scores, double eta, int max_steps, Polling& polling) {
   if (members_.empty()) {
-    Member first{std::vector<std::uint8_t>(at(n_)), 0.0, 1.0};
+    Member first{std::vector<std::uint8_t>(at(n_)), 0.0, 1.0, {}, {}};
     first.own = oracle_(scores, first.x.data());
-    members_.push_back(std::move(first));
+    add(std::move(first));
   }
   for (int step = 0; step < max_steps; ++step) {
+    const auto size = static_cast<double>(members_.size());
+    polling.after(size * size * size / 3.0 + (10.0 + size) * static_cast<double>(n_));
     if (!solve_for_weights(scores, eta)) break;
     if (!move_to_solution()) continue;  // a member dropped out on the way
     average();
@@ -66,24 +74,52 @@ bool ActiveSet::solve_for_weights(const double* scores, double eta) {
   return true;
 }
 
-double ActiveSet::shared(const Member& a, const Member& b) const {
-  double count = 0.0;
-  for (std::size_t i = 0; i < a.x.size(); ++i) count += a.x[i] & b.x[i];
-  return count;
+void ActiveSet::add(Member member) {
+  member.shared.clear();
+  for (const Member& other : members_) member.shared.push_back(count_shared(member.x, other.x));
+  member.shared.push_back(count_shared(member.x, member.x));
+  members_.push_back(std::move(member));
 }
 
-// Cholesky's factor of G + 1, by rows.
+// Without a member, the rows of the factor after it are one column too long. Rotations of pairs of
+// columns, each of which empties the last place of one row, make it triangular again.
+void ActiveSet::remove(std::size_t place) {
+  const auto offset = static_cast<std::ptrdiff_t>(place);
+  members_.erase(members_.begin() + offset);
+  for (std::size_t i = place; i < members_.size(); ++i) {
+    members_[i].shared.erase(members_[i].shared.begin() + offset);
+  }
+  if (factorised_ <= place) return;
+  --factorised_;
+  rotations_.clear();
+  for (std::size_t i = place; i < factorised_; ++i) {
+    std::vector<double>& row = members_[i].cholesky;
+    for (std::size_t j = place; j < i; ++j) {
+      const auto [cosine, sine] = rotations_[j - place];
+      const double left = row[j], right = row[j + 1];
+      row[j] = cosine * left + sine * right;
+      row[j + 1] = cosine * right - sine * left;
+    }
+    const double length = std::hypot(row[i], row[i + 1]);
+    rotations_.push_back({row[i] / length, row[i + 1] / length});
+    row[i] = length;
+    row.pop_back();
+  }
+}
+
+// Cholesky's factor of G + 1, by rows. A row looks at earlier ones only, so those before the first
+// member that is new stay as they are.
 bool ActiveSet::factorise() {
-  const std::size_t size = members_.size();
-  cholesky_.resize(size * size);
-  for (std::size_t i = 0; i < size; ++i) {
-    double* row = cholesky_.data() + i * size;
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double* other = cholesky_.data() + j * size;
-      double sum = shared(members_[i], members_[j]) + 1.0;
+  for (; factorised_ < members_.size(); ++factorised_) {
+    Member& member = members_[factorised_];
+    std::vector<double>& row = member.cholesky;
+    row.resize(factorised_ + 1);
+    for (std::size_t j = 0; j <= factorised_; ++j) {
+      const std::vector<double>& other = members_[j].cholesky;
+      double sum = member.shared[j] + 1.0;
       for (std::size_t k = 0; k < j; ++k) sum -= row[k] * other[k];
-      if (i == j && sum < kTiny) return false;
-      row[j] = i == j ? std::sqrt(sum) : sum / other[j];
+      if (j == factorised_ && sum < kTiny) return false;
+      row[j] = j == factorised_ ? std::sqrt(sum) : sum / other[j];
     }
   }
   return true;
@@ -92,12 +128,14 @@ bool ActiveSet::factorise() {
 void ActiveSet::solve_factorised(std::vector<double>& b) const {
   const std::size_t size = b.size();
   for (std::size_t i = 0; i < size; ++i) {
-    for (std::size_t k = 0; k < i; ++k) b[i] -= cholesky_[i * size + k] * b[k];
-    b[i] /= cholesky_[i * size + i];
+    const std::vector<double>& row = members_[i].cholesky;
+    for (std::size_t k = 0; k < i; ++k) b[i] -= row[k] * b[k];
+    b[i] /= row[i];
   }
-  for (std::size_t i = size; i-- > 0;) {
-    for (std::size_t k = i + 1; k < size; ++k) b[i] -= cholesky_[k * size + i] * b[k];
-    b[i] /= cholesky_[i * size + i];
+  for (std::size_t i = size; i-- > 0;) {  // by rows, too: a column lies all over the memory
+    const std::vector<double>& row = members_[i].cholesky;
+    b[i] /= row[i];
+    for (std::size_t k = 0; k < i; ++k) b[k] -= row[k] * b[i];
   }
 }
 
@@ -119,7 +157,7 @@ bool ActiveSet::move_to_solution() {
     weight = std::max(0.0, weight + way * (solution_[k] - weight));
   }
   if (blocking == members_.size()) return true;
-  members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(blocking));
+  remove(blocking);
   return false;
 }
 
@@ -132,20 +170,26 @@ void ActiveSet::average() {
   }
 }
 
+double ActiveSet::own() const {
+  double sum = 0.0;
+  for (const Member& member : members_) sum += member.weight * member.own;
+  return sum;
+}
+
 // Adds the configuration that rises most steeply from q; false if none does.
 bool ActiveSet::add_best(const double* scores, double eta) {
   for (std::size_t i = 0; i < q_.size(); ++i) pulled_[i] = scores[i] - eta * q_[i];
-  Member found{std::vector<std::uint8_t>(at(n_)), 0.0, 0.0};
+  Member found{std::vector<std::uint8_t>(at(n_)), 0.0, 0.0, {}, {}};
   found.own = oracle_(pulled_.data(), found.x.data());
   const double value = dot(pulled_.data(), found.x) + found.own;
   if (value <= level_ + kTiny * std::max(1.0, std::abs(level_))) return false;
   for (const Member& member : members_) {
     if (member.x == found.x) return false;
   }
-  members_.push_back(std::move(found));
+  add(std::move(found));
   if (!factorise()) {
     Member last = std::move(members_.back());
-    members_.pop_back();
+    remove(members_.size() - 1);
     replace_dependent(std::move(last));
   }
   return true;
@@ -156,9 +200,7 @@ bool ActiveSet::add_best(const double* scores, double eta) {
 void ActiveSet::replace_dependent(Member added) {
   if (!factorise()) return;
   std::vector<double> combination(members_.size());
-  for (std::size_t k = 0; k < members_.size(); ++k) {
-    combination[k] = shared(members_[k], added) + 1.0;
-  }
+  for (std::size_t k = 0; k < members_.size(); ++k) combination[k] = added.shared[k] + 1.0;
   solve_factorised(combination);
   double share = kInfinity;
   std::size_t blocking = 0;
@@ -172,7 +214,8 @@ void ActiveSet::replace_dependent(Member added) {
     members_[k].weight = std::max(0.0, members_[k].weight - share * combination[k]);
   }
   added.weight = share;
-  members_[blocking] = std::move(added);
+  remove(blocking);
+  add(std::move(added));
 }
 
 }  // namespace arbora

@@ -42,14 +42,14 @@ class Ad3 {
       : steps_(steps),
         question_(question),
         order_(steps.parts()),
+        arcs_(arcs),
         heads_(heads),
         workspace_(workspace),
         theta_(at(order_.size())),
         p_(theta_.size(), 0.5),
         degree_(theta_.size(), 0.0),
         tree_search_(order_, question.trees, question.root),
-        found_(at(order_.n_words)),
-        y_(theta_.size()) {
+        found_(at(order_.n_words)) {
     for (Index a = 0; a < order_.size(); ++a) theta_[at(a)] = arcs[order_.cell(a)];
     add_tree();
     for (Index h = 0; h <= order_.n_words; ++h) add_automaton(h);
@@ -60,6 +60,7 @@ class Ad3 {
 
   DualAnswer solve(Interruption& interruption) {
     Polling polling(interruption);
+    const Deadline deadline(question_.seconds);
     if (!round(theta_)) return best_;
     best_.iterations = 1;
     check();
@@ -72,11 +73,12 @@ class Ad3 {
       }
       const Residuals residuals = update();
       const bool converged = residuals.primal < kResidual && residuals.dual < kResidual;
-      if (k % kCheckEvery == 0 || k == 1 || converged) {
+      const bool late = deadline.is_over();
+      if (k % kCheckEvery == 0 || k == 1 || converged || late) {
         check();
         // The relaxation's optimum is no tree; where it is one, the gap soon closes.
         const double gap = best_.bound - best_.score;
-        if (converged && gap > kOpenGap * std::max(1.0, std::abs(best_.score))) break;
+        if (late || (converged && gap > kOpenGap * std::max(1.0, std::abs(best_.score)))) break;
       }
       if (k % kAdaptEvery == 0) adapt(residuals);
     }
@@ -141,9 +143,7 @@ class Ad3 {
       const std::size_t a = at(factor.arcs[i]);
       factor.scores[i] = theta_[a] / degree_[a] + factor.lambda[i] + eta_ * p_[a];
     }
-    factor.set.solve(factor.scores.data(), eta_, kActiveSetSteps);
-    const auto size = static_cast<double>(factor.arcs.size());
-    polling.after(100.0 + 10.0 * size * size);
+    factor.set.solve(factor.scores.data(), eta_, kActiveSetSteps, polling);
   }
 
   // p: the mean of the factors' q; lambda -= eta (q - p).
@@ -199,16 +199,7 @@ class Ad3 {
   }
 
   void keep_if_best() {
-    std::fill(y_.begin(), y_.end(), std::uint8_t{0});
-    for (Index m = 1; m <= order_.n_words; ++m) y_[at(order_(found_[at(m - 1)], m))] = 1;
-    double score = 0.0;
-    for (Index h = 0; h <= order_.n_words; ++h) {
-      const Index first = order_.first[at(h)];
-      const Index choice = steps_.grand() && h > 0 ? order_.link[at(order_(found_[at(h - 1)], h))] -
-                                                         steps_.parts().first_link(h)
-                                                   : 0;
-      score += score_of_walk(steps_, h, choice, theta_.data() + first, y_.data() + first);
-    }
+    const double score = score_of_tree(steps_, arcs_, found_.data());
     if (best_.iterations > 0 && score <= best_.score) return;
     best_.score = score;
     std::copy(found_.begin(), found_.end(), heads_);
@@ -228,12 +219,12 @@ class Ad3 {
   const StepTables& steps_;
   TreeQuestion question_;
   ArcOrder order_;
+  const double* arcs_;
   std::int32_t* heads_;
   Workspace& workspace_;
   std::vector<double> theta_, p_, degree_;
   TreeSearch tree_search_;
   std::vector<std::int32_t> found_;
-  std::vector<std::uint8_t> y_;
   std::vector<Factor> factors_;
   WalkScratch scratch_;
   double eta_ = kFirstEta, unit_ = 1.0;

@@ -1,7 +1,6 @@
 #include "arbora/inference/branch_and_bound.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <queue>
 
@@ -32,11 +31,15 @@ struct Node {
 
 class Search {
  public:
-  Search(const StepTables& steps, const double* arcs, const TreeQuestion& question,
+  Search(const StepTables& steps, const double* arcs, const TreeQuestion& question, bool to_the_end,
          std::int32_t* heads, Workspace& workspace, Interruption& interruption)
-      : dual_(steps, arcs, limited(question)),
-        limit_(question.max_iterations),
-        seconds_(question.seconds),
+      : steps_(steps),
+        arcs_(arcs),
+        question_(question),
+        deadline_(question.seconds),
+        dual_(steps, arcs, limited(question)),
+        to_the_end_(to_the_end),
+        compared_(question.max_iterations <= kIterations),  // the root node was the whole of it
         heads_(heads),
         found_(at(steps.parts().n_words())),
         workspace_(workspace),
@@ -50,10 +53,15 @@ class Search {
                  std::vector<std::uint8_t>(at(dual_.order().size()), 0)});
     divide(queue_.top());
     queue_.pop();
-    while (!queue_.empty() && !is_closed(queue_.top().bound, best_.score)) {
-      if (best_.iterations >= limit_ || is_late()) {
-        best_.bound = queue_.top().bound;
+    while (!queue_.empty() && !is_closed(bound(), best_.score)) {
+      const bool at_limit = best_.iterations >= question_.max_iterations;
+      if (deadline_.is_over() || (at_limit && compared_ && !to_the_end_)) {
+        best_.bound = bound();
         return best_;
+      }
+      if (at_limit && !compared_) {
+        compare_with_subgradient();
+        continue;
       }
       const Node node = queue_.top();
       queue_.pop();
@@ -65,9 +73,24 @@ class Search {
   }
 
  private:
-  bool is_late() const {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began_;
-    return passed.count() > seconds_;
+  double bound() const { return std::min(queue_.top().bound, bound_of_all_); }
+
+  // What dual decomposition of all trees finds in as many iterations, so that the answer is never
+  // worse than its answer.
+  void compare_with_subgradient() {
+    compared_ = true;
+    question_.seconds = deadline_.left();
+    DualDecomposition whole(steps_, arcs_, question_);
+    const DualAnswer answer = whole.solve(found_.data(), workspace_, interruption_);
+    best_.iterations += answer.iterations;
+    bound_of_all_ = answer.bound;
+    keep_if_best(answer);
+  }
+
+  void keep_if_best(const DualAnswer& answer) {
+    if (answer.score <= best_.score) return;
+    best_.score = answer.score;
+    std::copy(found_.begin(), found_.end(), heads_);
   }
 
   // A multiplier that makes an automaton take an arc whatever else it scores.
@@ -95,15 +118,13 @@ class Search {
 
   void visit(const Node& node) {
     interruption_.poll();
+    const Index left = question_.max_iterations - best_.iterations;
     dual_.restart(node.multipliers, node.forbidden, best_.score,
-                  std::min(kIterations, limit_ - best_.iterations));
+                  left > 0 ? std::min(kIterations, left) : kIterations);
     const DualAnswer answer = dual_.solve(found_.data(), workspace_, interruption_);
     best_.iterations += answer.iterations;
     if (answer.iterations == 0) return;  // no tree is left here
-    if (answer.score > best_.score) {
-      best_.score = answer.score;
-      std::copy(found_.begin(), found_.end(), heads_);
-    }
+    keep_if_best(answer);
     const double bound = std::min(node.bound, answer.bound);
     if (!answer.certified && !is_closed(bound, best_.score)) {
       divide({bound, node.depth, dual_.multipliers(), node.forbidden});
@@ -170,10 +191,14 @@ class Search {
     }
   }
 
+  const StepTables& steps_;
+  const double* arcs_;
+  TreeQuestion question_;
+  Deadline deadline_;
   DualDecomposition dual_;
-  Index limit_;
-  double seconds_;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  bool to_the_end_;
+  bool compared_;
+  double bound_of_all_ = kInfinity;
   std::int32_t* heads_;
   std::vector<std::int32_t> found_;
   Workspace& workspace_;
@@ -186,9 +211,9 @@ class Search {
 }  // namespace
 
 DualAnswer branch_and_bound(const StepTables& steps, const double* arcs,
-                            const TreeQuestion& question, std::int32_t* heads, Workspace& workspace,
-                            Interruption& interruption) {
-  return Search(steps, arcs, question, heads, workspace, interruption).solve();
+                            const TreeQuestion& question, bool to_the_end, std::int32_t* heads,
+                            Workspace& workspace, Interruption& interruption) {
+  return Search(steps, arcs, question, to_the_end, heads, workspace, interruption).solve();
 }
 
 }  // namespace arbora

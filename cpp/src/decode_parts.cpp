@@ -1,12 +1,13 @@
 #include "arbora/inference/decode_parts.hpp"
 
-#include <limits>
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
 #include "arbora/base/parallel.hpp"
 #include "arbora/inference/ad3.hpp"
 #include "arbora/inference/branch_and_bound.hpp"
+#include "arbora/inference/level_arcs.hpp"
 
 namespace arbora {
 namespace {
@@ -40,22 +41,37 @@ bool refuses_everything(const StepTables& steps) {
   return false;
 }
 
-DualAnswer decode(const StepTables& steps, const double* arcs, const TreeQuestion& question,
-                  Solver solver, std::int32_t* heads, Workspace& workspace,
-                  Interruption& interruption) {
+DualAnswer solve(const StepTables& steps, const double* arcs, const TreeQuestion& question,
+                 Solver solver, std::int32_t* heads, Workspace& workspace,
+                 Interruption& interruption) {
   switch (solver) {
     case Solver::ad3:
       return solve_ad3(steps, arcs, question, heads, workspace, interruption);
     case Solver::branch:
-      return branch_and_bound(steps, arcs, question, heads, workspace, interruption);
-    case Solver::exact: {
-      TreeQuestion endless = question;
-      endless.max_iterations = std::numeric_limits<Index>::max();
-      return branch_and_bound(steps, arcs, endless, heads, workspace, interruption);
-    }
+    case Solver::exact:
+      return branch_and_bound(steps, arcs, question, solver == Solver::exact, heads, workspace,
+                              interruption);
     default:
       return DualDecomposition(steps, arcs, question).solve(heads, workspace, interruption);
   }
+}
+
+// Every solver sees scores on one level, so that its way and its end do not depend on constants
+// that no tree can avoid. Its tree is then scored by the scores themselves, as if there were no
+// levels, and a bound that it meets stays one that it meets.
+DualAnswer decode(const StepTables& steps, const double* arcs, const TreeQuestion& question,
+                  Solver solver, std::int32_t* heads, Workspace& workspace,
+                  Interruption& interruption) {
+  const LevelArcs level(steps.parts(), arcs);
+  DualAnswer answer =
+      solve(steps, level.scores(), question, solver, heads, workspace, interruption);
+  if (answer.iterations == 0) return answer;  // there is no tree
+  const bool met = answer.bound == answer.score;
+  answer.bound += level.taken();
+  if (answer.score == kForbidden) return answer;  // automata refuse all trees found
+  answer.score = score_of_tree(steps, arcs, heads);
+  answer.bound = met ? answer.score : std::max(answer.bound, answer.score);
+  return answer;
 }
 
 }  // namespace
@@ -97,7 +113,11 @@ DualTrace trace_dual(const PartBatch& parts, const PartScores& scores, Index sen
   std::vector<std::int32_t> heads(static_cast<std::size_t>(parts[sentence].n_words()));
   Workspace workspace;
   DualTrace trace;
-  DualDecomposition(steps, own.arcs, question).solve(heads.data(), workspace, interruption, &trace);
+  const LevelArcs level(steps.parts(), own.arcs);
+  DualDecomposition dual(steps, level.scores(), question);
+  dual.solve(heads.data(), workspace, interruption, &trace);
+  for (double& value : trace.duals) value += level.taken();
+  for (double& value : trace.primals) value += level.taken();
   return trace;
 }
 

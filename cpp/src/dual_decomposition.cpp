@@ -29,6 +29,7 @@ DualDecomposition::DualDecomposition(const StepTables& steps, const double* arcs
     : steps_(&steps),
       parts_(&steps.parts()),
       question_(question),
+      deadline_(question.seconds),
       order_(steps.parts()),
       grand_(steps.grand()),
       tree_search_(order_, question.trees, question.root),
@@ -93,7 +94,7 @@ DualAnswer DualDecomposition::solve(std::int32_t* heads, Workspace& workspace,
       best.certified = true;
       return best;
     }
-    if (is_closed(best.bound, std::max(best.score, floor_))) break;
+    if (is_closed(best.bound, std::max(best.score, floor_)) || deadline_.is_over()) break;
     // Appendix A.1: the step shrinks with the number of times that the dual has increased.
     if (k == 1) first_step = first_step_size(dual);
     if (dual > last) ++increases;

@@ -116,6 +116,17 @@ void arcs_of_head(const PartIndex& parts, const double* arcs, Index head,
   }
 }
 
+// Which of a head's possible modifiers it has in a tree, in the same order.
+void modifiers_in_tree(const PartIndex& parts, const std::int32_t* heads, Index head,
+                       std::vector<std::uint8_t>& answer) {
+  answer.clear();
+  for (const int side : {0, 1}) {
+    for (const std::int32_t m : parts.modifiers(head, side)) {
+      answer.push_back(heads[m - 1] == head ? 1 : 0);
+    }
+  }
+}
+
 double work_of(const PartBatch& parts) {
   const PartBatch::Place& all = parts.place(parts.size());
   return 4.0 *
@@ -225,6 +236,21 @@ double score_of_walk(const StepTables& steps, Index head, Index choice, const do
   return score;
 }
 
+double score_of_tree(const StepTables& steps, const double* arcs, const std::int32_t* heads) {
+  const PartIndex& parts = steps.parts();
+  std::vector<double> of_head;
+  std::vector<std::uint8_t> chosen;
+  double score = 0.0;
+  for (Index h = 0; h <= parts.n_words(); ++h) {
+    arcs_of_head(parts, arcs, h, of_head);
+    modifiers_in_tree(parts, heads, h, chosen);
+    const bool grand = steps.grand() && h > 0;
+    const Index choice = grand ? parts.link(heads[h - 1], h) - parts.first_link(h) : 0;
+    score += score_of_walk(steps, h, choice, of_head.data(), chosen.data());
+  }
+  return score;
+}
+
 namespace {
 
 // The best walks of one sentence's heads, and the heads that words choose for themselves.
@@ -307,12 +333,7 @@ void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const st
     const WalkParts add(index, out, amount);
     std::vector<std::uint8_t> chosen;
     for (Index h = 0; h <= index.n_words(); ++h) {
-      chosen.clear();
-      for (const int side : {0, 1}) {
-        for (const std::int32_t m : index.modifiers(h, side)) {
-          chosen.push_back(of_words[m - 1] == h ? 1 : 0);
-        }
-      }
+      modifiers_in_tree(index, of_words, h, chosen);
       const std::int32_t g = h == 0 ? -1 : of_words[h - 1];
       add.add(h, index.kinds().grand() ? index.link(g, h) : -1, chosen.data());
     }

@@ -8,6 +8,7 @@
 
 #include "arbora/base/parallel.hpp"
 #include "arbora/inference/best_tree.hpp"
+#include "arbora/inference/level_arcs.hpp"
 #include "arbora/inference/sums.hpp"
 
 namespace arbora {
@@ -220,6 +221,11 @@ std::vector<Index> HillClimber::from_leaves() const {
 
 namespace {
 
+PartScores with_arcs(PartScores scores, const double* arcs) {
+  scores.arcs = arcs;
+  return scores;
+}
+
 // The best tree of a sentence that was found, and its score.
 struct Found {
   std::vector<std::int32_t> heads;
@@ -274,22 +280,25 @@ void batch_climb(const PartBatch& parts, const PartScores& scores, const ClimbOp
     const PartIndex& sentence = parts[i];
     const PartScores own = scores.of(parts.place(i));
     std::int32_t* answer = heads + parts.place(i).words;
-    if (!given) first_tree({own.arcs, sentence.n_words()}, options, answer, workspace);
+    const LevelArcs level(sentence, own.arcs);
+    const PartScores seen = with_arcs(own, level.scores());
+    if (!given) first_tree({seen.arcs, sentence.n_words()}, options, answer, workspace);
     Found best;
-    HillClimber climber(sentence, own, options.trees, options.root);
+    HillClimber climber(sentence, seen, options.trees, options.root);
     climber.start(answer);
-    best.take(climber.heads(), score_of_tree(sentence, own, answer));
+    best.take(climber.heads(), score_of_tree(sentence, seen, answer));
     climber.climb();
-    best.take(climber.heads(), score_of_tree(sentence, own, climber.heads().data()));
-    if (options.restarts > 0) restart(sentence, own, options, i, climber, best, workspace);
+    best.take(climber.heads(), score_of_tree(sentence, seen, climber.heads().data()));
+    if (options.restarts > 0) restart(sentence, seen, options, i, climber, best, workspace);
     std::copy(best.heads.begin(), best.heads.end(), answer);
-    score[i] = best.score;
+    score[i] = score_of_tree(sentence, own, answer);
   });
 }
 
 void head_changes(const PartIndex& parts, const PartScores& scores, Trees trees, Root root,
                   const std::int32_t* heads, double* gains) {
-  HillClimber climber(parts, scores, trees, root);
+  const LevelArcs level(parts, scores.arcs);
+  HillClimber climber(parts, with_arcs(scores, level.scores()), trees, root);
   climber.start(heads);
   const Index side = parts.n_words() + 1;
   std::fill(gains, gains + side * side, kForbidden);

@@ -1,7 +1,9 @@
 // Second-order decoding without Python: four solvers over the same two oracles.
+#include <bit>
 #include <random>
 #include <vector>
 
+#include "arbora/inference/active_set.hpp"
 #include "arbora/inference/decode_parts.hpp"
 #include "expect.hpp"
 
@@ -77,6 +79,48 @@ void test_solvers(PartKinds kinds, const TreeQuestion& question) {
   }
 }
 
+// A factor that takes three of eight variables or more, in random scores: q is the best average if
+// no configuration rises from it. The set is used again under scores that wander, so that members
+// come and go and its factor is mended many times.
+void test_active_set() {
+  constexpr std::size_t kVariables = 8;
+  std::mt19937_64 random(9);
+  const std::vector<double> own = random_numbers(1 << kVariables, random);
+  const auto value = [&](const double* scores, std::size_t x) {
+    double sum = own[x];
+    for (std::size_t i = 0; i < kVariables; ++i) sum += (x >> i & 1) != 0 ? scores[i] : 0.0;
+    return sum;
+  };
+  const auto best = [&](const double* scores) {
+    std::size_t top = 7;
+    for (std::size_t x = 7; x < own.size(); ++x) {
+      if (std::popcount(x) >= 3 && value(scores, x) > value(scores, top)) top = x;
+    }
+    return top;
+  };
+  ActiveSet set(kVariables, [&](const double* scores, std::uint8_t* x) {
+    const std::size_t found = best(scores);
+    for (std::size_t i = 0; i < kVariables; ++i) x[i] = found >> i & 1;
+    return own[found];
+  });
+  Interruption never([] { return false; });
+  Polling polling(never);
+  std::vector<double> scores(kVariables, 0.0);
+  for (int round = 0; round < 2000; ++round) {
+    const double eta = 1.0;
+    for (double& score : scores) score = 0.9 * score + random_numbers(1, random)[0];
+    set.solve(scores.data(), eta, 200, polling);
+    std::vector<double> slope = scores;
+    double average = 0.0;  // of what q scores, less what configurations score by themselves
+    for (std::size_t i = 0; i < kVariables; ++i) {
+      slope[i] -= eta * set.q()[i];
+      average += slope[i] * set.q()[i];
+    }
+    const double level = value(slope.data(), best(slope.data()));
+    EXPECT(near(level, average + set.own(), 1e-8));
+  }
+}
+
 void test_interruption() {
   const std::vector<double> arcs(41 * 41, 0.0);
   const std::vector<std::uint8_t> kept(arcs.size(), 1);
@@ -111,5 +155,6 @@ void test_decoding() {
       }
     }
   }
+  test_active_set();
   test_interruption();
 }

@@ -32,8 +32,8 @@ def check_answers(some, trees, root, solver, iterations):
     assert (answers.scores[answers.certified] >= best[answers.certified] - 1e-6).all()
     if solver == "exact":
         assert answers.certified.all()
-    else:
-        assert (answers.iterations <= iterations).all()
+    else:  # branching, then the subgradient, which it is not to be worse than
+        assert (answers.iterations <= iterations * (2 if solver == "branch" else 1)).all()
     return answers
 
 
@@ -111,7 +111,7 @@ def test_random_scores_end_at_the_limit_with_a_gap(model, solver):
     """The paper's hard case (D10, Table 2, last column), at six times its length."""
     packed = random_sentence(np.random.default_rng(8), 60, MODELS[model])
     answers = decode_dual(packed, max_iterations=40, solver=solver)
-    assert answers.iterations[0] == 40
+    assert answers.iterations[0] == 40  # so few are one node's, when branching
     assert not answers.certified[0]
     assert np.isfinite(answers.bounds[0])
     assert answers.bounds[0] > answers.scores[0]
@@ -149,7 +149,7 @@ def test_the_history_shows_what_happened():
     answers = decode_dual(packed, max_iterations=200)
     assert len(history.duals) == answers.iterations[0]
     assert history.duals.min() == pytest.approx(answers.bounds[0])
-    assert history.scores[-1] == answers.scores[0]
+    assert history.scores[-1] == pytest.approx(answers.scores[0], abs=1e-12)
     assert (np.diff(history.scores) >= 0).all()
     assert history.recomputed[0] == 13  # every automaton once, then only those with new multipliers
     assert history.recomputed[1:].mean() < 12

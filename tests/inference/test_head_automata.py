@@ -17,7 +17,6 @@ from arbora import (
     ProjectiveTrees,
     SecondOrderTrees,
 )
-from arbora.inference.dual import decode_dual
 from arbora.scores import Scores
 from arbora.testing import best_tree_slowly, enumerate_trees, random_parts
 
@@ -271,15 +270,14 @@ def test_bad_automata_are_refused_in_a_sentence():
         Automaton.at_most(-1)
 
 
-def hopeless(n_words=60, seed=3):
+def hopeless(n_words=60, kinds=MODELS[1]):
     """Random scores of a long sentence, which nobody should hope to decode exactly."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(3)
     side = n_words + 1
     flat = rng.normal(size=side * side)
-    packed = Scores.over(flat, np.array([n_words]), ["consecutive_siblings"])
-    packed.tables["consecutive_siblings"][:] = 3 * rng.normal(
-        size=len(packed.tables["consecutive_siblings"])
-    )
+    packed = Scores.over(flat, np.array([n_words]), kinds)
+    for table in packed.tables.values():
+        table[:] = 3 * rng.normal(size=len(table))
     return HeadAutomata(packed.sentence(0))
 
 
@@ -290,6 +288,25 @@ def test_a_time_limit_ends_with_the_best_so_far():
     assert tree.gap > 0.0
     assert tree.score == pytest.approx(model.score(tree.heads))
     assert "gap=" in repr(tree)
+
+
+@pytest.mark.parametrize("solver", ["subgradient", "ad3", "branch"])
+def test_every_solver_has_a_time_limit(solver):
+    model = hopeless()
+    tree = model.argmax(10**9, solver, time_limit=0.05)
+    assert tree.iterations < 10**6
+    assert not tree.certified
+    assert tree.gap > 0.0
+    assert tree.score == pytest.approx(model.score(tree.heads))
+
+
+def test_ad3_ends_by_itself():
+    """20 words of random scores: each iteration takes a millisecond, and there are few."""
+    model = hopeless(20, MODELS[2])
+    tree = model.argmax(solver="ad3")
+    assert not tree.certified
+    assert tree.iterations == 500
+    assert model.argmax(501, "ad3").iterations == 501
 
 
 def test_a_time_limit_changes_nothing_if_there_is_time(rng):
@@ -304,5 +321,6 @@ def test_bad_time_limits():
     for method in ("branch", "ilp"):
         with pytest.raises(ArgumentError, match="seconds above 0"):
             model.exact_argmax(method, time_limit=0.0)
-    with pytest.raises(ArgumentError, match="has a limit of iterations"):
-        decode_dual(Scores.from_parts(Parts(np.zeros((3, 3)))), solver="ad3", time_limit=1.0)
+    for solver in ("subgradient", "ad3", "branch"):
+        with pytest.raises(ArgumentError, match="seconds above 0"):
+            model.argmax(solver=solver, time_limit=-1.0)

@@ -22,6 +22,10 @@ __all__ = [
 Solver = Literal["subgradient", "ad3", "branch", "exact"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)  # a solver's place here is its number in the core
 
+# The default of max_iterations. Those of AD3 take longer, up to a tenth of a second for 60 words of
+# which none is pruned; whatever sentences of treebanks it certifies, it does in 160.
+ITERATIONS: dict[Solver, int] = {"subgradient": 5000, "ad3": 500, "branch": 5000, "exact": 5000}
+
 
 class DualAnswers(NamedTuple):
     """Trees of many sentences with their certificates, one number per sentence but for `heads`."""
@@ -56,7 +60,7 @@ def decode_dual(
     parts: Scores,
     trees: TreeClass = "nonprojective",
     root: Root = "single",
-    max_iterations: int = 5000,
+    max_iterations: int | None = None,
     solver: Solver = "subgradient",
     *,
     lazy: bool = True,
@@ -67,14 +71,19 @@ def decode_dual(
     """The best trees by dual decomposition (Koo et al. 2010); Ctrl-C ends it promptly.
 
     `solver="branch"` divides the trees where the subgradient leaves a gap, up to so many
-    iterations in all; "exact" does so until every tree is certified, without a limit. Without
-    `lazy`, all head automata are run in every iteration; the answers are the same. `time_limit`,
-    in seconds for each sentence, ends "branch" and "exact" with the best tree and bound so far.
+    iterations in all. Then the subgradient has as many without dividing, so that the answer is
+    never worse than its own; "exact" goes on until every tree is certified. By default the limit
+    is 5,000 iterations, with "ad3" 500. `time_limit`, in seconds for each sentence, ends any
+    solver with the best tree and bound so far. Without `lazy`, all head automata are run in every
+    iteration; the answers are the same. No answer depends on constants that are added to all arcs
+    into a word.
     """
     _check_question(parts, trees, root)
     check_choice(solver, SOLVERS, "solver")
-    limit = as_count(max_iterations, "max_iterations")
-    seconds = _seconds(time_limit, solver)
+    limit = as_count(
+        ITERATIONS[solver] if max_iterations is None else max_iterations, "max_iterations"
+    )
+    seconds = _seconds(time_limit)
     count = len(parts)
     answers = DualAnswers(
         np.zeros(int(parts.n_words.sum()), dtype=np.int32), np.empty(count), np.empty(count),
@@ -118,11 +127,9 @@ def check_kinds(kinds: tuple[str, ...]) -> None:
         )
 
 
-def _seconds(time_limit: float | None, solver: Solver) -> float:
+def _seconds(time_limit: float | None) -> float:
     if time_limit is None:
         return math.inf
-    if solver not in ("branch", "exact"):
-        raise ArgumentError(f"solver={solver!r} has a limit of iterations, and no time_limit.")
     if isinstance(time_limit, bool) or not isinstance(time_limit, int | float | np.number):
         raise ArgumentError(f"time_limit must be seconds above 0, or None, not {time_limit!r}.")
     if not time_limit > 0.0:

@@ -142,17 +142,22 @@ class HeadAutomata:
 
     def argmax(
         self,
-        max_iterations: int = 5000,
+        max_iterations: int | None = None,
         solver: Literal["subgradient", "ad3", "branch"] = "subgradient",
+        time_limit: float | None = None,
     ) -> Decoded:
         """The best tree found, its bound, and whether it is certified to be the best of all.
 
         "subgradient" is the method of D10; "ad3" (Martins et al. 2015) needs fewer iterations,
-        each of which takes longer; "branch" is `exact_argmax` with a limit, and usually the
-        quickest way to a certificate.
+        each of which takes longer; "branch" is `exact_argmax` with a limit, usually the quickest
+        way to a certificate, and never worse than "subgradient": where the limit is reached, that
+        has as many iterations, too.
+
+        The limit, `max_iterations`, is 5,000 by default, and 500 with "ad3". `time_limit` is one in
+        seconds, looked at after every iteration. At either, the answer is the best tree so far.
         """
         check_choice(solver, ("subgradient", "ad3", "branch"), "solver")
-        return self._decode(max_iterations, solver)
+        return self._decode(max_iterations, solver, time_limit)
 
     def exact_argmax(
         self, method: Literal["branch", "ilp"] = "branch", time_limit: float | None = None
@@ -167,7 +172,7 @@ class HeadAutomata:
         """
         check_choice(method, ("branch", "ilp"), "method")
         if method == "branch":
-            return self._decode(1, "exact", time_limit)
+            return self._decode(None, "exact", time_limit)
         return self._by_program(time_limit)
 
     def score(self, heads: ArrayLike) -> float:
@@ -198,7 +203,7 @@ class HeadAutomata:
         return f"HeadAutomata({self.parts!r}, trees={self.trees!r}, root={self.root!r})"
 
     def _decode(
-        self, max_iterations: int, solver: Solver, time_limit: float | None = None
+        self, max_iterations: int | None, solver: Solver, time_limit: float | None
     ) -> Decoded:
         answers = decode_dual(
             Scores.from_parts(self.parts), self.trees, self.root, max_iterations, solver,

@@ -99,7 +99,7 @@ def solve_program(
     return ProgramAnswer(
         heads=heads,
         score=score,
-        value=max(solution.value, score),  # of equals, the solver rounds differently
+        value=max(solution.value + arcs.left_out, score),  # equals are rounded differently
         integral=bool((np.minimum(z, 1.0 - z) <= _WHOLE).all()),
         arcs=read_only(arcs.as_table(z, 0.0)),
         seconds=solution.seconds,
@@ -116,14 +116,22 @@ class _Arcs:
     modifiers: NDArray[np.int64]
     variables: Columns
     number: NDArray[np.int64]  # of the arc [head, modifier]
+    left_out: float  # of every tree's score
 
     @classmethod
     def of(cls, parts: Parts, program: LinearProgram) -> _Arcs:
+        """The score of each word's best arc is left out, as in `cpp/src/level_arcs.cpp`.
+
+        All trees lose the same by it, and HiGHS's tolerances are of what is left.
+        """
         heads, modifiers = np.nonzero(parts.arcs > -np.inf)
-        variables = program.add_variables(parts.arcs[heads, modifiers], upper=1.0, whole=True)
+        levels = parts.arcs.max(axis=0)
+        scores = parts.arcs[heads, modifiers] - levels[modifiers]
+        variables = program.add_variables(scores, upper=1.0, whole=True)
         number = np.full(parts.arcs.shape, -1)
         number[heads, modifiers] = np.arange(len(heads))
-        return cls(parts.n_words, heads, modifiers, variables, number)
+        left_out = float(levels[1:].sum())
+        return cls(parts.n_words, heads, modifiers, variables, number, left_out)
 
     def __len__(self) -> int:
         return len(self.heads)

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -70,6 +71,25 @@ class Interruption {
   Clock::time_point next_ = Clock::now() + kPause;
   std::atomic<bool> wanted_{false};
   InterruptionScope scope_{this};
+};
+
+// The moment at which a computation is to come to its end with what it has.
+class Deadline {
+ public:
+  // So many seconds from now; may be infinite.
+  explicit Deadline(double seconds) : seconds_(seconds) {}
+
+  bool is_over() const { return seconds_ < kNever && left() <= 0.0; }
+  double left() const {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began_;
+    return seconds_ - passed.count();
+  }
+
+ private:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+  double seconds_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
 // One thread's share of the looking: often enough to be prompt, too seldom to be felt. Every loop

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
+#include "arbora/base/interruption.hpp"
 #include "arbora/base/types.hpp"
 
 namespace arbora {
@@ -21,9 +23,10 @@ class ActiveSet {
   // Maximises scores . q + c(q) - eta/2 |q|^2 over averages q of configurations, c being the
   // average of what they score by themselves. Starts from the configurations of the last call,
   // takes at most so many steps, and leaves the answer in q().
-  void solve(const double* scores, double eta, int max_steps);
+  void solve(const double* scores, double eta, int max_steps, Polling& polling);
 
   const std::vector<double>& q() const { return q_; }
+  double own() const;  // c(q)
   // The best configuration itself, and its value with everything.
   double best(const double* scores, std::uint8_t* x) const;
 
@@ -31,12 +34,16 @@ class ActiveSet {
   struct Member {
     std::vector<std::uint8_t> x;
     double own, weight;
+    // Of the members so far, itself the last: how many variables it shares with each, and its row
+    // of Cholesky's factor.
+    std::vector<double> shared, cholesky;
   };
 
   bool solve_for_weights(const double* scores, double eta);
   bool factorise();
   void solve_factorised(std::vector<double>& b) const;
-  double shared(const Member& a, const Member& b) const;
+  void add(Member member);
+  void remove(std::size_t place);
   bool move_to_solution();
   bool add_best(const double* scores, double eta);
   void replace_dependent(Member added);
@@ -45,7 +52,9 @@ class ActiveSet {
   Index n_;
   BestConfiguration oracle_;
   std::vector<Member> members_;
-  std::vector<double> q_, solution_, ones_, cholesky_, pulled_;
+  std::size_t factorised_ = 0;  // members whose rows of the factor are known
+  std::vector<double> q_, solution_, ones_, pulled_;
+  std::vector<std::pair<double, double>> rotations_;  // cosine, sine
   double level_ = 0.0;  // the value that all members share at the solution
 };
 

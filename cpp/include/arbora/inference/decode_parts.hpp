@@ -7,7 +7,7 @@
 
 namespace arbora {
 
-// `branch` is `exact` that stops at the question's limit of iterations, which `exact` ignores.
+// `branch` is `exact` that stops at the question's limit of iterations (branch_and_bound.hpp).
 enum class Solver : int { subgradient = 0, ad3 = 1, branch = 2, exact = 3 };
 
 // Automata with states for some sides of heads, as flat arrays: 2 head + side, the number of

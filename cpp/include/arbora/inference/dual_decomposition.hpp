@@ -29,7 +29,7 @@ struct TreeQuestion {
   Root root = Root::single;
   Index max_iterations = 5000;
   bool lazy = true;  // re-run an automaton only when its multipliers have changed (section 7.4)
-  double seconds = kInfinity;  // for each sentence; looked at by branch_and_bound
+  double seconds = kInfinity;  // for each sentence; then the answer is the best one so far
 };
 
 // The tree itself goes where the caller wants it. Without any tree the score is -inf.
@@ -53,7 +53,8 @@ struct Multipliers {
 
 class DualDecomposition {
  public:
-  // `arcs` are the scores of the cells of (n+1) x (n+1).
+  // `arcs` are the scores of the cells of (n+1) x (n+1), best on one level (level_arcs.hpp). The
+  // question's time begins now.
   DualDecomposition(const StepTables& steps, const double* arcs, const TreeQuestion& question);
 
   // The loop of Figures 1 and 2. May be called again, and goes on from the last multipliers.
@@ -82,6 +83,7 @@ class DualDecomposition {
   const StepTables* steps_;
   const PartIndex* parts_;
   TreeQuestion question_;
+  Deadline deadline_;
   ArcOrder order_;
   bool grand_;
   TreeSearch tree_search_;

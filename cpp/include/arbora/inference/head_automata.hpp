@@ -88,6 +88,10 @@ inline void mark_walk(const std::int32_t* from, Index k, std::uint8_t* chosen) {
 double score_of_walk(const StepTables& steps, Index head, Index choice, const double* arcs,
                      const std::uint8_t* chosen);
 
+// The score of a tree over kept arcs: those of all heads' walks, automata with states included.
+// `arcs` are the scores of the cells of (n+1) x (n+1).
+double score_of_tree(const StepTables& steps, const double* arcs, const std::int32_t* heads);
+
 // For many sentences: adds 1 to every part that the best walks of all heads have, on their own
 // (Z-inference, section 6). values[i] is the sum of the walks' values.
 void batch_best_walks(const PartBatch& parts, const PartScores& scores,
