@@ -193,15 +193,20 @@ double entropy(const Hypergraph& graph, const InsideSums& sums, Index goal,
 void best_scores(const Hypergraph& graph, const double* log_weights, BestScores& best) {
   best.score.assign(at(graph.n_nodes()), kForbidden);
   best.edge.assign(at(graph.n_nodes()), -1);
-  double* score = best.score.data();
+  double* const score = best.score.data();
+  Index* const edge = best.edge.data();
+  const Hyperedge* const edges = graph.edges();
+  const Index* const first = graph.first_edges();
   score[0] = 0.0;
-  visit_up(graph, 1, graph.n_nodes() - 1, [&](Index node) {
-    for (Index i = graph.first_edge(node); i < graph.last_edge(node); ++i) {
-      const double candidate = score_of(graph.edge(i), log_weights, score);
-      if (candidate <= score[node]) continue;
-      score[node] = candidate;
-      best.edge[at(node)] = i;
+  visit_up(graph, 1, graph.n_nodes() - 1, [=](Index node) {
+    double top = kForbidden;
+    for (Index i = first[node]; i < first[node + 1]; ++i) {
+      const double candidate = score_of(edges[i], log_weights, score);
+      if (candidate <= top) continue;
+      top = candidate;
+      edge[node] = i;
     }
+    score[node] = top;
   });
 }
 
