@@ -77,12 +77,14 @@ def as_values(values: ArrayLike, scores: FloatArray, what: str) -> FloatArray:
 
 
 def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
+    """Refuses anything but one of the choices."""
     if not isinstance(value, str) or value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
         raise ArgumentError(f"{name} must be {listed}, not {value!r}")
 
 
 def as_count(k: int, name: str) -> int:
+    """A whole number of at least 1."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise ArgumentError(f"{name} must be a whole number of at least 1, not {k!r}")
     if k > 2**31 - 1:

@@ -89,10 +89,12 @@ class TreeDistribution:
 
     @property
     def root(self) -> Root:
+        """`"single"` or `"multi"`: how many words may depend on the root symbol."""
         return self._packed.root
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return int(self._packed.n_words[0])
 
     @property

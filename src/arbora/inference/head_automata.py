@@ -71,6 +71,7 @@ class Automaton:
 
     @property
     def n_states(self) -> int:
+        """Number of states, S."""
         return len(self.initial)
 
     def score(self, modifiers: ArrayLike) -> float:
@@ -128,6 +129,7 @@ class HeadAutomata:
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return self.parts.n_words
 
     def argmax(

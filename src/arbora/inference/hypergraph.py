@@ -81,6 +81,7 @@ class Hypergraph:
 
     @property
     def n_edges(self) -> int:
+        """Number of edges."""
         return len(self.heads)
 
     def __repr__(self) -> str:

@@ -85,18 +85,22 @@ class LoopyTrees:
 
     @property
     def trees(self) -> TreeClass:
+        """The class of trees."""
         return self._packed.trees
 
     @property
     def root(self) -> Root:
+        """`"single"` or `"multi"`: how many words may depend on the root symbol."""
         return self._packed.root
 
     @property
     def iterations(self) -> int:
+        """Number of iterations."""
         return self._packed.iterations
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return self.parts.n_words
 
     @property

@@ -60,10 +60,12 @@ class Mixture:
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return self.components[0].n_words
 
     @property
     def n_labels(self) -> int | None:
+        """Number of labels, L, or None."""
         return self.components[0].n_labels
 
     @property

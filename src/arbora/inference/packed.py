@@ -117,6 +117,7 @@ class Packed:
         return len(self.n_words)
 
     def shape(self, i: int) -> tuple[int, ...]:
+        """The shape of the scores of sentence i."""
         side = int(self.n_words[i]) + 1
         return (side, side) if self.n_labels is None else (side, side, self.n_labels)
 
@@ -132,6 +133,7 @@ class Packed:
         return flat[self.cells[i] : self.cells[i + 1]].reshape(self.shape(i))
 
     def scores(self, i: int) -> FloatArray:
+        """The scores of sentence i."""
         return self.piece(self.flat, i)
 
     def with_scores(self, flat: FloatArray, root: Root | None = None) -> Packed:
@@ -167,6 +169,7 @@ class Packed:
         return {i: _explain(tuple(report), self.scores(i), self.trees) for i, *report in found}
 
     def sums(self, marginals: bool) -> PackedSums:
+        """log Z of every sentence and, if asked for, all marginals."""
         count = len(self)
         answer = PackedSums(
             np.empty(count), np.empty(count), np.empty(self.n_words_in_all + count),
@@ -178,10 +181,12 @@ class Packed:
         return answer
 
     def sums_of(self, sums: PackedSums, i: int) -> SentenceSums:
+        """The sums of sentence i."""
         shift = sums.shift[self.words[i] + i : self.words[i + 1] + i + 1]
         return SentenceSums(float(sums.log_partition[i]), float(sums.relative[i]), shift)
 
     def vjp(self, marginals: FloatArray, d_marginals: FloatArray) -> list[FloatArray]:
+        """Gradients through the marginals, one array per sentence."""
         answer = _room(self.flat.size)
         self._call(kernels.vjp, 9, marginals, d_marginals, answer)
         return self.split(answer)
@@ -195,6 +200,7 @@ class Packed:
         return heads, None if self.n_labels is None else labels, scores
 
     def argmax(self) -> list[Tree]:
+        """The best tree of every sentence."""
         heads, labels, scores = self.best()
         bounds = zip(self.words, self.words[1:], scores.tolist(), strict=False)
         if labels is None:
@@ -202,6 +208,7 @@ class Packed:
         return [Tree(heads[a:b], labels[a:b], score) for a, b, score in bounds]
 
     def kbest(self, k: int) -> list[list[Tree]]:
+        """The k best trees of every sentence, best first."""
         heads, labels, scores, counts = self._call(kernels.kbest, 2, k)
         read_only(heads), read_only(labels)
         answers, at, tree = [], 0, 0
@@ -215,6 +222,7 @@ class Packed:
         return answers
 
     def sample(self, count: int, seed: int) -> list[tuple[IntArray, IntArray | None]]:
+        """Draws of heads (count, n) and labels of every sentence."""
         cells = count * self.n_words_in_all
         if 8 * cells > physical_memory():
             raise TooLargeError(
@@ -232,6 +240,7 @@ class Packed:
         return answers
 
     def margins(self) -> list[FloatArray]:
+        """Arc margins, one array (n+1, n+1) per sentence."""
         answer = np.empty(self.flat.size)
         self._call(kernels.margins, 9, answer)
         return self.split(answer)
@@ -301,6 +310,7 @@ def _starts(sizes: NDArray[np.int64]) -> list[int]:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, which can no longer be written to."""
     array.setflags(write=False)
     return array
 

@@ -105,10 +105,12 @@ class SecondOrderTrees:
 
     @property
     def root(self) -> Root:
+        """`"single"` or `"multi"`: how many words may depend on the root symbol."""
         return self._packed.root
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return int(self._arcs.n_words[0])
 
     def __repr__(self) -> str:
