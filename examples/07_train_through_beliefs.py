@@ -1,4 +1,4 @@
-"""A scorer in NumPy, trained through belief propagation (G15, sections 4.2 and 8).
+"""A scorer in NumPy, trained through belief propagation (Gormley et al. 2015, sections 4.2 and 8).
 
 The data are made up: words have vectors, a tree's arcs go where two random bilinear forms like
 them, and one of the forms looks at an arc together with the arc above it. A small network scores

@@ -101,7 +101,7 @@ def test_likelihood_gradient_by_differences(case):
 
 
 def test_complete_annotation_is_the_ordinary_objective(rng, kind, root):
-    """Summing over the one tree that agrees is the same as scoring it (T17)."""
+    """Summing over the one tree that agrees is the same as scoring it."""
     for depth in (None, 3):
         case = Case(rng, kind.trees, root, depth=depth)
         assert case.gold.complete

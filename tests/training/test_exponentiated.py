@@ -1,4 +1,4 @@
-"""Exponentiated gradient reaches the same weights as other roads to the same optimum (T13)."""
+"""Exponentiated gradient reaches the same weights as other roads to the same optimum."""
 
 from __future__ import annotations
 

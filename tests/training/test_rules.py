@@ -1,4 +1,4 @@
-"""Lazy steps equal dense ones (T14), whatever is touched when."""
+"""Lazy steps equal dense ones, whatever is touched when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mixtures of distributions over trees (S07, section 1: probability models combine)."""
+"""Mixtures of distributions over trees (Smith & Smith 2007, section 1)."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class SecondOrderTrees:
         return Tree(heads, None, float(scores[0]))
 
     def mbr(self) -> Tree:
-        """The tree with the most expected correct arcs (S07, section 4); `score` is the model's."""
+        """The tree with the most expected correct arcs; its `score` is the model's."""
         arcs = self._all_sums().marginals.arcs
         return self._scored(risk_scores(self._arcs, arcs).argmax()[0].heads)
 
