@@ -242,8 +242,7 @@ class TreeDistribution:
     def mbr(self) -> Tree:
         """The tree with the most expected correct arcs (Smith & Smith 2007, section 4).
 
-        Its `score` is the model's.
-        With labels, the tree with the most expected correct arcs with labels.
+        Its `score` is the model's. With labels, an arc is correct if its label is, too.
         """
         return minimum_bayes_risk(self._packed, self.marginals.ravel())[0]
 

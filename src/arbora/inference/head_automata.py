@@ -139,7 +139,7 @@ class HeadAutomata:
     ) -> Decoded:
         """The best tree found, its bound, and whether it is certified to be the best of all.
 
-        "subgradient" is that of Koo et al. 2010; "ad3" (Martins et al. 2015) needs fewer iterations,
+        "subgradient" is Koo et al. (2010); "ad3" (Martins et al. 2015) needs fewer iterations,
         each of which takes longer; "branch" is `exact_argmax` with a limit, and usually the
         quickest way to a certificate.
         """

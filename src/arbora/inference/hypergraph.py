@@ -130,7 +130,7 @@ class Derivations:
 
     @property
     def log_partition(self) -> float:
-        """log Z, the log of the sum of exp(score) over derivations (Gormley et al. 2015, Eq. 13)."""
+        """log Z: the logarithm of the sum of exp(score) over all derivations."""
         return self._kernel.log_partition
 
     @property
