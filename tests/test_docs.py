@@ -13,14 +13,21 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [
     *sorted(ROOT.glob("*.md")),
-    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("docs/**/*.md")),
     ROOT / "cpp" / "README.md",
     ROOT / "benchmarks" / "README.md",
 ]
+
+
+def name_of(page):
+    """Its path in the repository."""
+    return page.relative_to(ROOT).as_posix()
+
+
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_code_of_a_page(page):
     """Blocks of a page share their names; a text block after code is what the code prints."""
     names: dict[str, object] = {"__name__": "docs"}
@@ -64,12 +71,12 @@ def test_reliability_is_drawn_as_it_is_reported():
     assert f"expected calibration error {100 * measured.ece:.2f} %" in picture
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_placeholder_is_left(page):
     assert not re.search(r"^[A-Z]+_[A-Z]+$", page.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):

@@ -77,7 +77,7 @@ DualAnswer DualDecomposition::solve(std::int32_t* heads, Workspace& workspace,
     best.iterations = k;
     best.bound = std::min(best.bound, dual);
     if (!moved_.empty()) score_tree();
-    if (k == 1 || score_ > best.score) {  // with the full score, not with the dual's (trap 15)
+    if (k == 1 || score_ > best.score) {  // with the full score, not with the dual's
       best.score = score_;
       std::copy(heads_.begin(), heads_.end(), heads);
     }

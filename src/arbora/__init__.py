@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from arbora.scores import Parts
     from arbora.types import Decoded, Samples, Tree
 
+    __version__: str
+
 __all__ = [
     "AlignmentError",
     "ArboraError",
@@ -106,8 +108,6 @@ __all__ = [
     "write_conllu",
 ]
 
-__version__ = "0.1.0"
-
 # Loaded when first asked for: the command line's help should not wait for NumPy.
 _HOMES = {
     "arbora.data": "Sentence read_conllu write_conllu",
@@ -123,9 +123,13 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME:
+    value: object
+    if name == "__version__":  # written once, in pyproject.toml
+        value = _import_module("importlib.metadata").version("arbora")
+    elif name in _HOME:
+        value = getattr(_import_module(_HOME[name]), name)
+    else:
         raise AttributeError(f"module 'arbora' has no attribute {name!r}")
-    value = getattr(_import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

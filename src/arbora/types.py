@@ -33,14 +33,17 @@ class Tree:
 
     @property
     def heads(self) -> IntArray:
+        """The head of every word, int32 (n,): 0 is the root symbol."""
         return self._heads
 
     @property
     def labels(self) -> IntArray | None:
+        """The label number of every word, int32 (n,), or None without labels."""
         return self._labels
 
     @property
     def score(self) -> float:
+        """The model's score of the tree."""
         return self._score
 
     def __repr__(self) -> str:
@@ -100,6 +103,7 @@ class Decoded(Tree):
 
     @property
     def bound(self) -> float:
+        """No tree scores more than this."""
         return self._bound
 
     @property
@@ -109,10 +113,12 @@ class Decoded(Tree):
 
     @property
     def certified(self) -> bool:
+        """Whether the tree is proved to be the best one."""
         return self._certified
 
     @property
     def iterations(self) -> int:
+        """How many iterations the search took."""
         return self._iterations
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Dual decomposition against all trees: what is certified is best, and bounds are bounds (T10)."""
+"""Dual decomposition against all trees: what is certified is best, and bounds are bounds."""
 
 from __future__ import annotations
 

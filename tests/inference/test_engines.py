@@ -198,7 +198,8 @@ def test_engines_have_only_the_verbs_that_they_honour():
 def test_first_order_engines_refuse_parts(rng, engine, verb):
     name = type(engine).__name__
     with pytest.raises(
-        ArgumentError, match=rf"^{name} is a first-order engine and cannot score siblings, grand.*\.$"
+        ArgumentError,
+        match=rf"^{name} is a first-order engine and cannot score siblings, grand.*\.$",
     ):
         getattr(engine, verb)(part_scores(rng, PAIRS))
 

@@ -59,7 +59,7 @@ def test_answers(kinds, solver, trees, root):
 
 @pytest.mark.parametrize("kinds", MODELS[1:], ids=len)
 def test_the_solvers_agree_with_an_integer_program(kinds, root):
-    """T10: at lengths where not all trees can be looked at."""
+    """At lengths where not all trees can be looked at."""
     rng = np.random.default_rng(12)
     for n_words in (7, 8):
         parts = pruned_parts(rng, n_words, kinds, heads=4)
@@ -75,7 +75,7 @@ def test_the_solvers_agree_with_an_integer_program(kinds, root):
 
 @pytest.mark.parametrize("kinds", MODELS[1:], ids=len)
 def test_projective_decoding_agrees_with_the_exact_chart(kinds, root):
-    """T11: the projective variant at 30 words."""
+    """The projective variant at 30 words."""
     rng = np.random.default_rng(13)
     parts = pruned_parts(rng, 30, kinds, heads=4)
     best = SecondOrderTrees(parts, root).argmax()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arbora.parts import PackedParts
 
 import arbora
 from arbora import HeadAutomata, Parts, ProjectiveTrees
 from arbora.inference.dual import decode_dual, dual_history
 from arbora.inference.hill_climbing import head_changes, hill_climb
 from arbora.inference.integer_program import solve_program
-from arbora.parts import PackedParts
 
 SIBLINGS = ("consecutive_siblings",)
 ALL = ("consecutive_siblings", "grandparents", "grandsiblings")

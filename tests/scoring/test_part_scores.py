@@ -9,7 +9,9 @@ from arbora.options import GrandparentOptions, GrandsiblingOptions, SiblingOptio
 from arbora.scoring import LinearScorer
 from tests.toys import batch_of, dense_gradient, encode, random_weights, scored, toy_sentences
 
-ORDERS = {one.tag: one.automata for one in (SiblingOptions, GrandparentOptions, GrandsiblingOptions)}
+ORDERS = {
+    one.tag: one.automata for one in (SiblingOptions, GrandparentOptions, GrandsiblingOptions)
+}
 ORDERS["pairs"] = GrandsiblingOptions.pairs
 BITS = 12
 

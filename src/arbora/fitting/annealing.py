@@ -22,6 +22,7 @@ class Annealing:
 
     @property
     def temperature(self) -> float:
+        """The temperature of the next step."""
         share = min(1.0, self.done / max(1, self.steps - 1))
         return (1.0 - share) * self.first + share * self.last
 

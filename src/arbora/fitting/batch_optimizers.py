@@ -43,6 +43,7 @@ class BatchTrainer:
             self._weights[:] = weights
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:  # noqa: ARG002
+        """A few steps of the optimiser; the order makes no difference."""
         evaluated = 0
 
         def objective(values: FloatArray) -> tuple[float, FloatArray]:
@@ -61,14 +62,17 @@ class BatchTrainer:
         return PassReport((float(answer.fun) - penalty) / words, figures)
 
     def parameters(self) -> Parameters:
+        """The parameters to parse with, as of now, by name."""
         weights = self._weights.copy()
         weights[self._touched] = self._values
         return {"weights": weights}
 
     def state(self) -> State:
+        """Everything that a checkpoint has to hold, by name."""
         return {"values": self._values}
 
     def restore(self, state: State) -> None:
+        """Continues from a state that `state` gave."""
         self._values = np.array(state["values"], dtype=np.float64)
 
     def _objective(self, values: FloatArray) -> tuple[float, FloatArray]:

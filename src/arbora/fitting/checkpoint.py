@@ -142,11 +142,13 @@ class Checkpoint:
 
     @classmethod
     def beside(cls, model_path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
+        """The checkpoint of the model that will have this path."""
         return cls(_path_beside(model_path), fingerprint)
 
     def write(
         self, trainers: dict[str, Trainer], history: History, best: Parameters, pruner: State
     ) -> None:
+        """Replaces what was saved before; a reader finds the old one or the new one."""
         tensors: Tensors = {f"best/{name}": values for name, values in best.items()}
         tensors |= {f"pruner/{name}": values for name, values in pruner.items()}
         for name, trainer in trainers.items():

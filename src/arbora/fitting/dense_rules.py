@@ -28,6 +28,7 @@ class DenseGradient:
         self._sums = {name: np.zeros_like(values) for name, values in self.parameters.items()}
 
     def apply(self, gradient: Gradients, sentences: int) -> None:
+        """One step: arrays by the names of the parameters, and their number of sentences."""
         share = self.regularization * sentences / self.total
         for name, values in self.parameters.items():
             self._step(name, values, gradient[name] + share * values)
@@ -40,18 +41,22 @@ class DenseGradient:
         values -= self.rate / (1.0 + decay) * gradient
 
     def average(self) -> Parameters:
+        """The mean of the parameters over all steps so far."""
         if self.steps == 0.0:
             return self.current()
         return {name: total / self.steps for name, total in self._sums.items()}
 
     def current(self) -> Parameters:
+        """The parameters after the last step."""
         return {name: values.copy() for name, values in self.parameters.items()}
 
     def start_from(self, parameters: Gradients) -> None:
+        """Begins at given parameters instead of the scorer's own."""
         for name, values in self.parameters.items():
             values[...] = parameters[name]
 
     def continue_from(self, earlier: DenseGradient, parameters: Gradients) -> None:  # noqa: ARG002
+        """Begins at parameters that an earlier rule has learnt."""
         self.start_from(parameters)
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
@@ -63,6 +68,7 @@ class DenseGradient:
         }
 
     def restore(self, checkpoint: Gradients) -> None:
+        """Continues from a checkpoint."""
         self.examples, self.steps = (float(value) for value in checkpoint["counters"])
         for name, values in self.parameters.items():
             values[...] = checkpoint[f"parameter.{name}"]
@@ -95,6 +101,7 @@ class DenseAdaGrad(DenseGradient):
         return super().checkpoint() | squares
 
     def restore(self, checkpoint: Gradients) -> None:
+        """Continues from a checkpoint."""
         super().restore(checkpoint)
         for name, values in self._squares.items():
             values[...] = checkpoint[f"square.{name}"]

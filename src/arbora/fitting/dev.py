@@ -29,6 +29,7 @@ class DevSet:
         self._labelled = not isinstance(model.labeller, Unlabelled)
 
     def score(self, decoder: Decoder) -> DevScores:
+        """UAS and LAS of the trees that the decoder finds."""
         parsed = decoder(self.encoded)
         uas = self.gold.uas(parsed.heads)
         if not self._labelled:

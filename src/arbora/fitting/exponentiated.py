@@ -50,6 +50,7 @@ class ExponentiatedGradient:
         self._start()
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
+        """One step of the dual variables of every sentence, in the given order."""
         dual = 0.0
         for batch in batches(self.problem.treebank, order, 1, tick):
             dual += self._step(batch)
@@ -64,9 +65,11 @@ class ExponentiatedGradient:
         return PassReport(loss / self._words, figures)
 
     def parameters(self) -> Parameters:
+        """The parameters to parse with, as of now, by name."""
         return self._rule.current()
 
     def state(self) -> State:
+        """Everything that a checkpoint has to hold, by name."""
         return {
             "weights": self._rule.weights,
             "duals": self._duals,
@@ -74,6 +77,7 @@ class ExponentiatedGradient:
         }
 
     def restore(self, state: State) -> None:
+        """Continues from a state that `state` gave."""
         self._rule.weights[:] = state["weights"]
         self._duals[:] = state["duals"]
         self.rate, self.last_dual = (float(x) for x in state["counters"])

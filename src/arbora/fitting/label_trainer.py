@@ -25,6 +25,7 @@ class LabelTrainer:
         scorer.weights = rule.weights
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
+        """One pass over the sentences in the given order (their numbers, int64)."""
         loss = 0.0
         for batch in batches(self.treebank, order, self.batch_size, tick):
             scores = self.scorer.scores(batch.encoded, batch.sentences, batch.heads)
@@ -42,10 +43,13 @@ class LabelTrainer:
         return PassReport(loss / max(1, len(self.treebank.heads)))
 
     def parameters(self) -> Parameters:
+        """The parameters to parse with, as of now, by name."""
         return self.rule.average()
 
     def state(self) -> State:
+        """Everything that a checkpoint has to hold, by name."""
         return self.rule.checkpoint()
 
     def restore(self, state: State) -> None:
+        """Continues from a state that `state` gave."""
         self.rule.restore(state)

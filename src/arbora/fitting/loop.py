@@ -36,6 +36,7 @@ class DevScores:
 
     @property
     def deciding(self) -> float:
+        """The score that chooses the best pass: LAS, or UAS without labels."""
         return self.uas if self.las is None else self.las
 
 
@@ -80,6 +81,7 @@ class History:
         return counts[::-1]
 
     def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON."""
         return asdict(self)
 
     @classmethod
@@ -113,15 +115,23 @@ def _check_record(record: PassRecord) -> None:
 class Observer(Protocol):
     """Someone who watches: the command line's progress bar. Whoever runs loops tells it first."""
 
-    def begin(self, sentences: int, passes: int) -> None: ...
+    def begin(self, sentences: int, passes: int) -> None:
+        """Training is about to begin."""
+        ...
 
-    def tick(self, sentences: int) -> None: ...
+    def tick(self, sentences: int) -> None:
+        """Some more sentences of the pass are done."""
+        ...
 
-    def end_pass(self, record: PassRecord, is_best: bool) -> None: ...
+    def end_pass(self, record: PassRecord, is_best: bool) -> None:
+        """A pass is done."""
+        ...
 
 
 @dataclass(frozen=True)
 class LoopSettings:
+    """How long a phase lasts at most, and the seed of its shuffling."""
+
     passes: int
     patience: int
     seed: int

@@ -39,7 +39,7 @@ from arbora.options import (
 from arbora.scores import Scores
 from arbora.scoring import Batch, InnerProducts
 
-__all__ = ["OBJECTIVES", "Objective", "make_objective"]
+__all__ = ["OBJECTIVES", "MakeObjective", "Objective", "make_objective", "training_engine"]
 
 Objective = Callable[[Batch, Scores, Gold], Loss]
 
@@ -55,7 +55,7 @@ def make_objective(
     return OBJECTIVES[type(options.learner)](options, problem, annealing)
 
 
-def _training_engine(options: ParserOptions, problem: Problem) -> SummingEngine:
+def training_engine(options: ParserOptions, problem: Problem) -> SummingEngine:
     """The inference that learners sum with."""
     order, engine = options.order, problem.engine
     if isinstance(order, FirstOrderOptions):
@@ -76,7 +76,7 @@ def _likelihood(options: ParserOptions, problem: Problem, _: Annealing | None) -
             return composite_likelihood(scores, gold, problem.threads).without_tiny(_SMALLEST)
 
         return composite
-    engine = _training_engine(options, problem)
+    engine = training_engine(options, problem)
 
     def likelihood(_: Batch, scores: Scores, gold: Gold) -> Loss:
         return negative_log_likelihood(scores, gold, engine).without_tiny(_SMALLEST)
@@ -85,7 +85,7 @@ def _likelihood(options: ParserOptions, problem: Problem, _: Annealing | None) -
 
 
 def _of_marginals(options: ParserOptions, problem: Problem, loss: BeliefLoss) -> Objective:
-    engine = _training_engine(options, problem)
+    engine = training_engine(options, problem)
 
     def objective(_: Batch, scores: Scores, gold: Gold) -> Loss:
         return marginal_loss(scores, gold, engine, loss).without_tiny(_SMALLEST)

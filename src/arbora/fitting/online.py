@@ -44,6 +44,7 @@ class OnlineTrainer:
         self.batch_size, self.averaged = batch_size, averaged
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
+        """Scores, loss, pullback, update, batch by batch, in the given order."""
         problem, treebank, loss = self.problem, self.problem.treebank, 0.0
         if self.word_dropout > 0.0:
             # Each pass has an order of its own, so passes differ, and a resumed one is the same.
@@ -59,15 +60,18 @@ class OnlineTrainer:
         return PassReport(loss / max(1, len(treebank.heads)), figures)
 
     def parameters(self) -> Parameters:
+        """The parameters to parse with, as of now, by name."""
         return self.rule.average() if self.averaged else self.rule.current()
 
     def state(self) -> State:
+        """Everything that a checkpoint has to hold, by name."""
         state: State = {**self.rule.checkpoint()}
         if self.annealing is not None:
             state["annealing"] = np.array([self.annealing.done])
         return state
 
     def restore(self, state: State) -> None:
+        """Continues from a state that `state` gave."""
         self.rule.restore(state)
         if self.annealing is not None:
             self.annealing.done = int(state["annealing"][0])

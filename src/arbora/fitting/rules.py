@@ -43,9 +43,13 @@ class UpdateRule(Protocol):
         """Begins at parameters that another rule of the same kind has learnt."""
         ...
 
-    def checkpoint(self) -> dict[str, NDArray[Any]]: ...
+    def checkpoint(self) -> dict[str, NDArray[Any]]:
+        """Everything that a later run needs to continue."""
+        ...
 
-    def restore(self, checkpoint: Mapping[str, NDArray[Any]]) -> None: ...
+    def restore(self, checkpoint: Mapping[str, NDArray[Any]]) -> None:
+        """Continues from a checkpoint."""
+        ...
 
 
 class LinearRule(ABC):
@@ -63,7 +67,9 @@ class LinearRule(ABC):
             scorer.scale = 1.0  # an earlier rule may have left another one
 
     @abstractmethod
-    def apply(self, gradient: Gradient, sentences: int) -> None: ...
+    def apply(self, gradient: Gradient, sentences: int) -> None:
+        """One step down the gradient of a loss summed over some sentences."""
+        ...
 
     @abstractmethod
     def _average(self) -> FloatArray: ...
@@ -72,12 +78,15 @@ class LinearRule(ABC):
     def _current(self) -> FloatArray: ...
 
     def average(self) -> Parameters:
+        """The mean of the weights over all steps so far."""
         return {"weights": self._average()}
 
     def current(self) -> Parameters:
+        """The weights after the last step."""
         return {"weights": self._current()}
 
     def start_from(self, parameters: Mapping[str, NDArray[Any]]) -> None:
+        """Begins at given weights instead of the scorer's own."""
         self.weights[:] = parameters["weights"]
 
     def continue_from(self, earlier: LinearRule, parameters: Mapping[str, NDArray[Any]]) -> None:
@@ -94,6 +103,7 @@ class LinearRule(ABC):
         return {"weights": self.weights, "state": self.state, "counters": counters}
 
     def restore(self, checkpoint: Mapping[str, NDArray[Any]]) -> None:
+        """Continues from a checkpoint."""
         self.weights[:] = checkpoint["weights"]
         self.state[:] = checkpoint["state"]
         for name, value in zip(self.counters, checkpoint["counters"], strict=True):
@@ -114,6 +124,7 @@ class Additive(LinearRule):
         self.examples = 0.0
 
     def apply(self, gradient: Gradient, sentences: int) -> None:
+        """One step down the gradient of a loss summed over some sentences."""
         kernels.additive_update(
             gradient, self.weights, self.state, self.rate, self.examples, self.threads
         )
@@ -147,6 +158,7 @@ class StochasticGradient(LinearRule):
         self.factors = 0.0  # sum of the scales of all steps, weighted by their sentences
 
     def apply(self, gradient: Gradient, sentences: int) -> None:
+        """One step down the gradient of a loss summed over some sentences."""
         rate = self.rate / (1.0 + self.rate * self.decay * self.examples)
         factor = self.factor * (1.0 - min(0.9, rate * self.decay * sentences))
         kernels.additive_update(
@@ -162,6 +174,7 @@ class StochasticGradient(LinearRule):
         self._set_scale()
 
     def restore(self, checkpoint: Mapping[str, NDArray[Any]]) -> None:
+        """Continues from a checkpoint."""
         super().restore(checkpoint)
         self._set_scale()
 
@@ -206,6 +219,7 @@ class AdaGrad(LinearRule):
         self._decay = 0.0
 
     def apply(self, gradient: Gradient, sentences: int) -> None:
+        """One step down the gradient of a loss summed over some sentences."""
         self.step += 1.0
         # The last batch of a pass may be smaller; its decay is that of a full one, so that decay
         # is the same in all steps that a weight may have missed.

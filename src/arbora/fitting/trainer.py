@@ -29,15 +29,21 @@ class PassReport:
 class Trainer(Protocol):
     """Makes one pass after the other."""
 
-    def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport: ...
+    def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
+        """One pass over the sentences in the given order (their numbers, int64)."""
+        ...
 
     def parameters(self) -> Parameters:
         """The parameters to parse with, as of now, by name."""
         ...
 
-    def state(self) -> State: ...
+    def state(self) -> State:
+        """Everything that a checkpoint has to hold, by name."""
+        ...
 
-    def restore(self, state: State) -> None: ...
+    def restore(self, state: State) -> None:
+        """Continues from a state that `state` gave."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,9 @@ class Problem:
 
     @property
     def threads(self) -> int:
+        """How many threads inference uses."""
         return self.engine.threads
 
     def gold(self, batch: Batch) -> Gold:
+        """The annotation of a batch, in the shape that losses take."""
         return gold_of(batch, self.scorer.n_labels, self.hidden)

@@ -64,9 +64,11 @@ class Treebank:
         return _runs(self.first_word[sentences], self.encoded.n_words[sentences])
 
     def heads_of(self, sentence: int) -> IntArray:
+        """The heads of one sentence, (n,); -1 is unknown."""
         return self.heads[self.first_word[sentence] : self.first_word[sentence + 1]]
 
     def with_heads(self, heads: IntArray) -> Treebank:
+        """The same sentences with other heads, flat."""
         return replace(self, heads=heads)
 
     def hiding_words(self, amount: float, seed: int) -> Treebank:
@@ -74,6 +76,7 @@ class Treebank:
         return replace(self, encoded=self.encoded.hiding(amount, seed))
 
     def batch(self, sentences: NDArray[np.int64]) -> Batch:
+        """Some of the sentences, by number, ready to be scored."""
         words = self.words(sentences)
         kept = self.kept.of(sentences) if self.kept is not None else np.zeros(0, dtype=np.uint8)
         return Batch(self.encoded, sentences, self.heads[words], self.labels[words], kept)
@@ -95,6 +98,7 @@ class KeptArcs:
             start += size
 
     def of(self, sentences: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """The masks of some sentences, flat, one after the other."""
         pieces = [self._kept[self._first[i] : self._first[i + 1]] for i in sentences.tolist()]
         return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.uint8)
 

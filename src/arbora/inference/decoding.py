@@ -29,7 +29,7 @@ def rescored(
 
 
 def risk_scores(packed: Packed, marginals: FloatArray) -> Packed:
-    """Scores whose best trees have the most expected correct arcs (S07, Eqs. 14-16).
+    """Scores whose best trees have the most expected correct arcs (Smith & Smith 2007, Eqs. 14-16).
 
     The gain of an arc is its marginal itself, neither its logarithm nor its log-odds; forbidden
     arcs stay forbidden.

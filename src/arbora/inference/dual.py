@@ -109,7 +109,7 @@ def dual_history(
     root: Root = "single",
     max_iterations: int = 5000,
 ) -> DualHistory:
-    """How the subgradient method goes about one of the sentences (D10, Figures 3 and 4)."""
+    """The subgradient method on one of the sentences (Koo et al. 2010, Figures 3 and 4)."""
     _check_question(parts, trees, root)
     found = kernels.trace_dual(
         parts.index, *parts.arrays(), sentence, trees == "projective", root == "multi",

@@ -51,10 +51,11 @@ __all__ = [
 
 
 class DecodedTrees(NamedTuple):
-    """Best trees of many sentences; `trees[i]` is the i-th as a `Decoded`.
+    """Best trees of many sentences; `tree(i)` is the i-th as a `Decoded`.
 
-    `heads` (and `labels`, if the scores have labels) are flat, one sentence after the other. No
-    tree of a sentence scores more than its bound.
+    `heads` (and `labels`, if the scores have labels) are flat, one sentence after the other:
+    (words,). All other arrays have shape (sentences,). No tree of a sentence scores more than its
+    bound.
     """
 
     n_words: NDArray[np.int64]
@@ -81,7 +82,10 @@ class DecodedTrees(NamedTuple):
 
 
 class TreeLists(NamedTuple):
-    """Several trees of every sentence: heads and labels flat, and how many each sentence has."""
+    """Several trees of every sentence.
+
+    `counts`, (sentences,), says how many; `heads` and `labels` are flat, tree after tree.
+    """
 
     heads: IntArray
     labels: IntArray | None
@@ -92,11 +96,19 @@ class SummingEngine(Protocol):
     """Engines that give marginals."""
 
     @property
-    def trees(self) -> TreeClass: ...
+    def trees(self) -> TreeClass:
+        """The class of trees."""
+        ...
+
     @property
-    def root(self) -> Root: ...
+    def root(self) -> Root:
+        """Whether one word or several may depend on the root symbol."""
+        ...
+
     @property
-    def threads(self) -> int: ...
+    def threads(self) -> int:
+        """How many threads to use; answers do not depend on it."""
+        ...
 
     def infer(self, scores: Scores, *, gradient: bool = False) -> Marginals:
         """Marginals; `gradient` announces that `vjp` will be called."""
@@ -107,13 +119,23 @@ class DecodingEngine(Protocol):
     """Engines that give best trees."""
 
     @property
-    def trees(self) -> TreeClass: ...
-    @property
-    def root(self) -> Root: ...
-    @property
-    def threads(self) -> int: ...
+    def trees(self) -> TreeClass:
+        """The class of trees."""
+        ...
 
-    def decode(self, scores: Scores) -> DecodedTrees: ...
+    @property
+    def root(self) -> Root:
+        """Whether one word or several may depend on the root symbol."""
+        ...
+
+    @property
+    def threads(self) -> int:
+        """How many threads to use; answers do not depend on it."""
+        ...
+
+    def decode(self, scores: Scores) -> DecodedTrees:
+        """The best tree of every sentence, with a bound and a certificate."""
+        ...
 
 
 Engine = SummingEngine | DecodingEngine
@@ -128,10 +150,12 @@ class FirstOrderEngine:
     threads: int = 1
 
     def infer(self, scores: Scores, *, gradient: bool = False) -> Marginals:
+        """Exact marginals and log Z of every sentence."""
         kernel = ArcSums(scores, self.packed(scores))
         return Marginals(scores, kernel, exact=True, gradient=gradient)
 
     def decode(self, scores: Scores) -> DecodedTrees:
+        """The best tree of every sentence."""
         heads, labels, values = self.packed(scores).best()
         return _certain(scores, heads, labels, values)
 
@@ -206,9 +230,11 @@ class SecondOrder(ExactOptions):
     threads: int = 1
 
     def infer(self, scores: Scores, *, gradient: bool = False) -> Marginals:
+        """Exact marginals and log Z of every sentence."""
         return Marginals(scores, self.packed(scores), exact=True, gradient=gradient)
 
     def decode(self, scores: Scores) -> DecodedTrees:
+        """The best projective tree of every sentence."""
         heads, values = self.packed(scores).argmax()
         return _certain(scores, heads, None, values)
 
@@ -249,6 +275,7 @@ class BeliefPropagation(BeliefPropagationOptions):
     threads: int = 1
 
     def infer(self, scores: Scores, *, gradient: bool = False) -> Marginals:
+        """Beliefs and Bethe's log Z; `gradient` announces that `vjp` will be called."""
         kernel = PackedLoopy(
             scores, self.trees, self.root, self.iterations, self.damping, self.schedule,
             self.factors or "pairs", self.threads,
@@ -265,6 +292,7 @@ class DualDecomposition(DualDecompositionOptions):
     threads: int = 1
 
     def decode(self, scores: Scores) -> DecodedTrees:
+        """Trees, bounds and certificates of every sentence."""
         found = decode_dual(
             scores, self.trees, self.root, self.max_iterations, self.solver, threads=self.threads
         )
@@ -283,6 +311,7 @@ class HillClimbing(HillClimbingOptions):
     threads: int = 1
 
     def decode(self, scores: Scores) -> DecodedTrees:
+        """The best trees that were found; bounds are infinite."""
         found = hill_climb(
             scores, self.trees, self.root, restarts=self.restarts, threads=self.threads
         )

@@ -1,6 +1,6 @@
 """Decoding of second-order scores by dual decomposition, with a certificate where there is one.
 
-Koo, Rush, Collins, Jaakkola & Sontag (2010), "D10": a search for trees and automata for the
+Koo, Rush, Collins, Jaakkola & Sontag (2010): a search for trees and automata for the
 modifiers of each head are made to agree by multipliers on the arcs. The loop itself is
 `cpp/src/dual_decomposition.cpp`.
 """
@@ -35,7 +35,7 @@ __all__ = ["Automaton", "HeadAutomata"]
 
 
 class Automaton:
-    """Scores of the modifiers on one side of a head, by states (D10, section 3, example 2).
+    """Scores of the modifiers on one side of a head, by states (Koo et al. 2010, example 2).
 
     The automaton walks outwards from the head. `initial[s]` is the score of starting in state s,
     `transitions[m, s, t]` that of taking word m as the next modifier and going from state s to t,
@@ -70,6 +70,7 @@ class Automaton:
 
     @property
     def n_states(self) -> int:
+        """Number of states, S."""
         return len(self.initial)
 
     def score(self, modifiers: ArrayLike) -> float:
@@ -138,6 +139,7 @@ class HeadAutomata:
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return self.parts.n_words
 
     def argmax(
@@ -148,7 +150,7 @@ class HeadAutomata:
     ) -> Decoded:
         """The best tree found, its bound, and whether it is certified to be the best of all.
 
-        "subgradient" is the method of D10; "ad3" (Martins et al. 2015) needs fewer iterations,
+        "subgradient" is Koo et al. (2010); "ad3" (Martins et al. 2015) needs fewer iterations,
         each of which takes longer; "branch" is `exact_argmax` with a limit, usually the quickest
         way to a certificate, and never worse than "subgradient": where the limit is reached, that
         has as many iterations, too.

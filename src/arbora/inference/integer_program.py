@@ -1,16 +1,15 @@
-"""Second-order decoding as a linear program over arcs and parts (D10, section 7.2, Table 2).
+"""Second-order decoding as a linear program over arcs and parts (Koo et al. 2010, section 7.2).
 
 A variable z for every allowed arc, 1 if the tree has it. That z is a tree is said by flows (Martins
 et al. 2009): the root symbol sends what every word is to receive along the arcs of the tree, either
-all words' units in one flow (`tree_flow="single"`, D10's LP(S)), or every word's unit in a flow of
-its own (`"multi"`, LP(M), whose relaxation is integral for arc scores alone).
+all words' units in one flow (`tree_flow="single"`, the paper's LP(S)), or every word's unit in a
+flow of its own (`"multi"`, LP(M), whose relaxation is integral for arc scores alone).
 
 What a head's modifiers score together is said by flows too: the modifiers of a head on a side are a
 path START -> ... -> END through its possible modifiers, and consecutive siblings are the steps of
 it. With grandparents, there is such a path for every possible head of the head. Each of these is
 the convex hull of what a head automaton accepts, so that the relaxation with `"multi"` has the
-value that dual decomposition converges to (D10, section 4.2). Any other pair of arcs has a product
-variable.
+value that dual decomposition converges to. Any other pair of arcs has a product variable.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Approximate distributions over trees that score parts, by loopy belief propagation.
 
-Gormley, Dredze & Eisner (2015), "G15": a variable for every arc, a factor for every part, and one
+Gormley, Dredze & Eisner (2015): a variable for every arc, a factor for every part, and one
 factor that allows trees only, TREE or PTREE, which sums over all trees in every iteration. Beliefs
 are differentiable functions of the scores, whether or not they have converged.
 """
@@ -45,10 +45,9 @@ class LoopyTrees:
     damping
         The share of the old message in the new one, from the second iteration on; 0 is none.
     schedule
-        "serial" sends from all parts, then from the tree (G15, footnote 4); "parallel" from all at
-        once.
+        "serial" sends from all parts, then from the tree; "parallel" from all at once.
     factors
-        "pairs" makes a factor of every grandparent, as G15 do, "automata" puts all grandparents of
+        "pairs" makes a factor of every grandparent (the paper), "automata" puts all grandparents of
         a head into one factor with its other parts. Siblings are always pairs, consecutive siblings
         and grandsiblings always automata, and grandsiblings take grandparents with them.
     """
@@ -85,18 +84,22 @@ class LoopyTrees:
 
     @property
     def trees(self) -> TreeClass:
+        """The class of trees."""
         return self._packed.trees
 
     @property
     def root(self) -> Root:
+        """`"single"` or `"multi"`: how many words may depend on the root symbol."""
         return self._packed.root
 
     @property
     def iterations(self) -> int:
+        """Number of iterations."""
         return self._packed.iterations
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return self.parts.n_words
 
     @property
@@ -144,7 +147,7 @@ class LoopyTrees:
         return bool(self.residuals[-1] <= self.tolerance)
 
     def mbr(self) -> Tree:
-        """The tree with most expected correct arcs (G15, Eqs. 2-3); `score` is the model's."""
+        """The tree with most expected correct arcs; its `score` is the model's."""
         heads = risk_scores(self._arcs, self._all_sums().marginals.arcs).argmax()[0].heads
         return Tree(heads, None, self.parts.score(heads))
 
@@ -155,7 +158,7 @@ class LoopyTrees:
     ) -> PartGradient:
         """The gradient through the beliefs of arcs and, if given, of parts, by all scores.
 
-        Exact: backpropagation through every iteration and the sums over trees (G15, section 5).
+        Exact: backpropagation through every iteration and the sums over trees.
         """
         d_arcs = as_values(d_marginals, self.scores, "d_marginals").reshape(-1)
         tables = self._lists.tables(

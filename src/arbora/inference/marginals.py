@@ -42,12 +42,12 @@ class Marginals:
 
     @property
     def log_partition(self) -> FloatArray:
-        """log Z of every sentence, or its approximation."""
+        """log Z of every sentence, or its approximation, (sentences,)."""
         return self._all().log_partition
 
     @property
     def marginals(self) -> Scores:
-        """The marginals of all arcs and parts."""
+        """The marginals of all arcs and parts, in the shape of the scores."""
         return self._all().marginals
 
     @property
@@ -60,7 +60,10 @@ class Marginals:
         return self._arcs
 
     def vjp(self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None) -> Scores:
-        """The gradient of sum(d_arcs * arcs) + sum(d_tables * tables) by all scores."""
+        """The gradient of sum(d_arcs * arcs) + sum(d_tables * tables) by all scores.
+
+        `d_arcs` is flat as `arcs`, each of `d_tables` as the table of its kind.
+        """
         return self._kernel.vjp(d_arcs, d_tables)
 
     def _all(self) -> SecondOrderSums:
@@ -77,6 +80,7 @@ class ArcSums:
         self._answer: SecondOrderSums | None = None
 
     def sums(self) -> SecondOrderSums:
+        """log Z and marginals of every sentence."""
         if self._answer is None:
             found = self._packed.sums(marginals=True)
             self._answer = SecondOrderSums(
@@ -85,6 +89,7 @@ class ArcSums:
         return self._answer
 
     def arc_marginals(self, *, gradient: bool = False) -> FloatArray:  # noqa: ARG002
+        """The marginals of arcs, flat."""
         return self.sums().marginals.arcs
 
     def vjp(
@@ -92,6 +97,7 @@ class ArcSums:
         d_arcs: FloatArray,
         d_tables: dict[PartKind, FloatArray] | None = None,  # noqa: ARG002  # there are none
     ) -> Scores:
+        """The gradient of sum(d_arcs * marginals) by the arc scores."""
         pieces = self._packed.vjp(self.sums().marginals.arcs, d_arcs)
         flat = [piece.reshape(-1) for piece in pieces]
         return self._scores.with_values(np.concatenate(flat) if flat else np.empty(0))

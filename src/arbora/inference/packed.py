@@ -121,6 +121,7 @@ class Packed:
         return len(self.n_words)
 
     def shape(self, i: int) -> tuple[int, ...]:
+        """The shape of the scores of sentence i."""
         side = int(self.n_words[i]) + 1
         return (side, side) if self.n_labels is None else (side, side, self.n_labels)
 
@@ -136,6 +137,7 @@ class Packed:
         return flat[self.cells[i] : self.cells[i + 1]].reshape(self.shape(i))
 
     def scores(self, i: int) -> FloatArray:
+        """The scores of sentence i."""
         return self.piece(self.flat, i)
 
     def with_scores(self, flat: FloatArray, root: Root | None = None) -> Packed:
@@ -171,6 +173,7 @@ class Packed:
         return {i: _explain(tuple(report), self.scores(i), self.trees) for i, *report in found}
 
     def sums(self, marginals: bool) -> PackedSums:
+        """log Z of every sentence and, if asked for, all marginals."""
         count = len(self)
         answer = PackedSums(
             np.empty(count), np.empty(count), np.empty(self.n_words_in_all + count),
@@ -182,10 +185,12 @@ class Packed:
         return answer
 
     def sums_of(self, sums: PackedSums, i: int) -> SentenceSums:
+        """The sums of sentence i."""
         shift = sums.shift[self.words[i] + i : self.words[i + 1] + i + 1]
         return SentenceSums(float(sums.log_partition[i]), float(sums.relative[i]), shift)
 
     def vjp(self, marginals: FloatArray, d_marginals: FloatArray) -> list[FloatArray]:
+        """Gradients through the marginals, one array per sentence."""
         answer = _room(self.flat.size)
         self._call(kernels.vjp, 9, marginals, d_marginals, answer)
         return self.split(answer)
@@ -199,6 +204,7 @@ class Packed:
         return heads, None if self.n_labels is None else labels, scores
 
     def argmax(self) -> list[Tree]:
+        """The best tree of every sentence."""
         heads, labels, scores = self.best()
         bounds = zip(self.words, self.words[1:], scores.tolist(), strict=False)
         if labels is None:
@@ -206,6 +212,7 @@ class Packed:
         return [Tree(heads[a:b], labels[a:b], score) for a, b, score in bounds]
 
     def kbest(self, k: int) -> list[list[Tree]]:
+        """The k best trees of every sentence, best first."""
         check_list(k, self, bytes_per_word=16)
         try:
             heads, labels, scores, counts = self._call(kernels.kbest, 2, k)
@@ -223,6 +230,7 @@ class Packed:
         return answers
 
     def sample(self, count: int, seed: int) -> list[tuple[IntArray, IntArray | None]]:
+        """Draws of heads (count, n) and labels of every sentence."""
         check_draws(count, self.n_words_in_all, bytes_per_word=8)
         heads, labels = np.zeros((2, count * self.n_words_in_all), dtype=np.int32)
         self._call(kernels.sample, 4, count, seed, self.sentences, heads, labels)
@@ -240,6 +248,7 @@ class Packed:
         return self.with_scores(allowed).sums(marginals=False).log_partition
 
     def margins(self) -> list[FloatArray]:
+        """Arc margins, one array (n+1, n+1) per sentence."""
         answer = np.empty(self.flat.size)
         self._call(kernels.margins, 9, answer)
         return self.split(answer)
@@ -349,6 +358,7 @@ def _starts(sizes: NDArray[np.int64]) -> list[int]:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, which can no longer be written to."""
     array.setflags(write=False)
     return array
 

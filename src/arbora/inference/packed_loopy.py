@@ -172,6 +172,7 @@ class PackedLoopy:
 
 
 def checked_damping(damping: float) -> float:
+    """A damping factor of at least 0 and less than 1."""
     if isinstance(damping, bool) or not isinstance(damping, int | float | np.number):
         raise ArgumentError(f"damping must be a number, not {type(damping).__name__}")
     if not 0.0 <= damping < 1.0:

@@ -75,6 +75,7 @@ class PackedSecondOrder:
         return self.sums().marginals.arcs
 
     def entropy(self) -> FloatArray:
+        """Entropy in nats of every sentence, (sentences,)."""
         answer = np.empty(len(self))
         self._call(kernels.second_order_entropy, answer)
         return read_only(answer)

@@ -28,10 +28,12 @@ class PartLists:
 
     @classmethod
     def of(cls, parts: Parts) -> PartLists:
+        """The lists of a sentence's parts."""
         return cls({kind: getattr(parts, kind) for kind in parts.kinds})
 
     @property
     def kinds(self) -> tuple[PartKind, ...]:
+        """The kinds of parts that were given."""
         return tuple(self.of_kind)
 
     def with_kinds(self, kinds: Sequence[PartKind]) -> PartLists:

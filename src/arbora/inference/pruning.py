@@ -30,6 +30,7 @@ class Pruning:
 
     @property
     def arcs_per_word(self) -> float:
+        """Mean number of heads that are left per word."""
         return float(self.kept.sum()) / max(1, int(self.layout.n_words.sum()))
 
     def oracle(self, heads: IntArray) -> float:

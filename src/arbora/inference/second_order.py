@@ -105,10 +105,12 @@ class SecondOrderTrees:
 
     @property
     def root(self) -> Root:
+        """`"single"` or `"multi"`: how many words may depend on the root symbol."""
         return self._packed.root
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return int(self._arcs.n_words[0])
 
     def __repr__(self) -> str:
@@ -201,7 +203,7 @@ class SecondOrderTrees:
         return Tree(heads, None, float(scores[0]))
 
     def mbr(self) -> Tree:
-        """The tree with the most expected correct arcs (S07, section 4); `score` is the model's."""
+        """The tree with the most expected correct arcs; its `score` is the model's."""
         arcs = self._all_sums().marginals.arcs
         return self._scored(risk_scores(self._arcs, arcs).argmax()[0].heads)
 

@@ -25,7 +25,10 @@ __all__ = ["BeliefLoss", "BeliefLossValue", "annealed_risk", "l2_distance"]
 
 
 class BeliefLossValue(NamedTuple):
-    """One number per sentence, and the derivative of their sum with respect to every marginal."""
+    """One number per sentence, and the derivative of their sum with respect to every marginal.
+
+    `values` has shape (sentences,); `d_marginals` is flat, as `Scores.arcs`.
+    """
 
     values: FloatArray
     d_marginals: FloatArray

@@ -13,7 +13,10 @@ __all__ = ["Loss"]
 
 
 class Loss(NamedTuple):
-    """One number per sentence, and the derivative of their sum with respect to every score."""
+    """One number per sentence, and the derivative of their sum with respect to every score.
+
+    `values` has shape (sentences,); `d_scores` has the arcs and tables of the scores.
+    """
 
     values: FloatArray
     d_scores: Scores

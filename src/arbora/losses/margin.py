@@ -29,8 +29,9 @@ __all__ = [
 class Rivals(NamedTuple):
     """What gold trees are compared with: arcs and parts of each sentence's rival, and its score.
 
-    Where words also chose their own heads (`own_heads` is 1), the arcs of these choices count, too:
-    then a tree has every arc twice.
+    `parts` holds 1 for every arc and part of the rival (or its expectation) and 0 elsewhere;
+    `scores` and `own_heads` have shape (sentences,). Where words also chose their own heads
+    (`own_heads` is 1), the arcs of these choices count, too: then a tree has every arc twice.
     """
 
     parts: Scores

@@ -37,6 +37,7 @@ def check_arrays(tensors: Tensors) -> None:
 
 
 def check_shares(clusters: WordClusters) -> None:
+    """Refuses word clusters whose shares are not between 0 and 1."""
     for form, _, share in clusters.rows:
         if not 0.0 <= share <= 1.0:
             raise ModelError(f"the model's word clusters have {share} as the share of {form!r}.")

@@ -30,9 +30,13 @@ __all__ = [
 class Pruner(Protocol):
     """Says which arcs of a batch are worth scoring."""
 
-    def prune(self, batch: Batch) -> Batch: ...
+    def prune(self, batch: Batch) -> Batch:
+        """The batch with a mask of the arcs to score (`Batch.kept`)."""
+        ...
 
-    def on_threads(self, threads: int) -> Pruner: ...
+    def on_threads(self, threads: int) -> Pruner:
+        """The same with another number of threads."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,11 @@ class EveryArc:
     """Prunes nothing."""
 
     def prune(self, batch: Batch) -> Batch:
+        """The batch itself."""
         return batch
 
     def on_threads(self, threads: int) -> EveryArc:
+        """The same, as it needs no threads."""
         return self
 
 
@@ -60,6 +66,7 @@ class FirstOrderPruner:
     heads: int
 
     def prune(self, batch: Batch) -> Batch:
+        """The batch with a mask of the arcs that are likely enough."""
         return replace(batch, kept=self.pruning(self.first_order(batch)).kept)
 
     def first_order(self, batch: Batch) -> Scores:
@@ -71,6 +78,7 @@ class FirstOrderPruner:
         return likely_arcs(scores, self.engine, self.threshold, self.heads)
 
     def on_threads(self, threads: int) -> FirstOrderPruner:
+        """The same with another number of threads."""
         engine = replace(self.engine, threads=threads)
         return replace(self, scorer=self.scorer.on_threads(threads), engine=engine)
 
@@ -99,7 +107,9 @@ class Labeller(Protocol):
         """
         ...
 
-    def on_threads(self, threads: int) -> Labeller: ...
+    def on_threads(self, threads: int) -> Labeller:
+        """The same with another number of threads."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -110,9 +120,11 @@ class Unlabelled:
         self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray,
         labels: IntArray | None, uniforms: FloatArray | None = None,
     ) -> LabelledArcs:  # fmt: skip
+        """No labels: -1 for every arc."""
         return LabelledArcs(np.full(len(heads), -1, dtype=np.int32), np.ones(len(heads)))
 
     def on_threads(self, threads: int) -> Unlabelled:
+        """The same, as it needs no threads."""
         return self
 
 
@@ -124,10 +136,12 @@ class JointLabels:
         self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray,
         labels: IntArray | None, uniforms: FloatArray | None = None,
     ) -> LabelledArcs:  # fmt: skip
+        """The labels that inference has chosen."""
         assert labels is not None
         return LabelledArcs(labels, np.ones(len(heads)))
 
     def on_threads(self, threads: int) -> JointLabels:
+        """The same, as it needs no threads."""
         return self
 
 
@@ -145,12 +159,14 @@ class StagedLabels:
         labels: IntArray | None,
         uniforms: FloatArray | None = None,
     ) -> LabelledArcs:
+        """The best label of every arc, or one that is drawn."""
         scores = self.scorer.scores(encoded, sentences, heads)
         given = softmax(scores)
         chosen = scores.argmax(axis=1) if uniforms is None else _drawn(given, uniforms)
         return LabelledArcs(chosen.astype(np.int32), given[np.arange(len(chosen)), chosen])
 
     def on_threads(self, threads: int) -> StagedLabels:
+        """The same with another number of threads."""
         return StagedLabels(self.scorer.on_threads(threads))
 
 

@@ -69,9 +69,11 @@ class Explanation:
 
     @property
     def difference(self) -> float:
+        """The score of the head minus that of the other head."""
         return self.score - self.against_score
 
     def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON."""
         return asdict(self) | {"difference": self.difference}
 
 
@@ -176,6 +178,7 @@ def _sorted(sums: Mapping[_Name, float]) -> tuple[Contribution, ...]:
 
 
 def check_word(block: Block, word: int) -> None:
+    """Refuses a word that the sentence does not have."""
     if not 1 <= word <= block.words(0):
         raise ArgumentError(f"the sentence has words 1 to {block.words(0)}, and no word {word}.")
 

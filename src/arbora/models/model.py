@@ -107,6 +107,7 @@ class Model:
         return replace(self, labels=labels, scorer=scorer, labeller=labeller)
 
     def with_card(self, **entries: Any) -> Model:
+        """The same with further entries in its card."""
         return replace(self, card=self.card | entries)
 
     @property

@@ -51,6 +51,7 @@ def write_model(model: Model, path: str | os.PathLike[str]) -> None:
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
+    """The model in a file; everything in the file is checked, and nothing in it is run."""
     name = os.fspath(path)
     try:
         return from_bytes(read_contents(path))

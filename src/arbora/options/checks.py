@@ -23,6 +23,7 @@ __all__ = ["check_combinations"]
 
 
 def check_combinations(options: ParserOptions) -> None:
+    """Refuses options that contradict each other."""
     order = options.order
     _check_trees(options)
     if isinstance(order, FirstOrderOptions):

@@ -72,6 +72,7 @@ class Parser:
 
     @classmethod
     def from_model(cls, model: Model, threads: int | None = None) -> Parser:
+        """A parser that has a trained model."""
         parser = cls(threads=threads)
         parser.options, parser._model = model.options, model
         return parser

@@ -37,6 +37,7 @@ class Trial:
 
     @property
     def deciding(self) -> float:
+        """The dev score that trials are ordered by: LAS, or UAS without labels."""
         return self.uas if self.las is None else self.las
 
 

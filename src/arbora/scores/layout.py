@@ -35,6 +35,7 @@ class Layout:
 
     @property
     def size(self) -> int:
+        """Number of cells of all sentences."""
         return int(self.n_cells.sum())
 
     def arcs(self, heads: IntArray) -> Places:

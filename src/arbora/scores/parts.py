@@ -69,6 +69,7 @@ class Parts:
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return len(self.arcs) - 1
 
     @property
@@ -78,18 +79,22 @@ class Parts:
 
     @property
     def consecutive_siblings(self) -> PartList | None:
+        """Rows (head, side, previous, next), int64 (k, 4), and scores (k,); None if not given."""
         return self._lists.get("consecutive_siblings")
 
     @property
     def siblings(self) -> PartList | None:
+        """Rows (head, modifier, modifier), int64 (k, 3), and scores (k,); None if not given."""
         return self._lists.get("siblings")
 
     @property
     def grandparents(self) -> PartList | None:
+        """Rows (grandparent, head, modifier), int64 (k, 3), and scores (k,); None if not given."""
         return self._lists.get("grandparents")
 
     @property
     def grandsiblings(self) -> PartList | None:
+        """Rows (grandparent, head, side, previous, next), int64 (k, 5), and scores (k,)."""
         return self._lists.get("grandsiblings")
 
     def score(self, heads: ArrayLike) -> float:

@@ -89,6 +89,7 @@ class Scores:
 
     @property
     def kinds(self) -> tuple[PartKind, ...]:
+        """The kinds of parts that have a table."""
         return tuple(self.tables)
 
     @property
@@ -104,6 +105,7 @@ class Scores:
 
     @property
     def layout(self) -> Layout:
+        """Where things are in the flat arrays of arcs."""
         return Layout(self.n_words)
 
     def values(self, kind: PartKind) -> FloatArray:
@@ -127,6 +129,7 @@ class Scores:
         return np.array(first, dtype=np.int64)
 
     def piece(self, kind: PartKind, i: int) -> FloatArray:
+        """The scores of sentence i in the table of a kind, a view."""
         return self.tables[kind][self.bounds(kind, i)]
 
     def arcs_of(self, i: int) -> FloatArray:

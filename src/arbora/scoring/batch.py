@@ -42,8 +42,10 @@ class Batch:
 
     @property
     def n_words(self) -> NDArray[np.int64]:
+        """Number of words of each sentence, int64 (sentences,)."""
         return self.encoded.n_words[self.sentences]
 
     @property
     def layout(self) -> Layout:
+        """Where things are in the flat arrays of arcs."""
         return Layout(self.n_words)

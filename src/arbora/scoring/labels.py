@@ -64,9 +64,11 @@ class LabelScorer:
         return gradient
 
     def parameters(self) -> Parameters:
+        """The table of weights, which update rules change in place."""
         return {"weights": self.weights}
 
     def with_parameters(self, parameters: Mapping[str, NDArray[Any]]) -> Self:
+        """The same scorer with other weights."""
         other = copy(self)
         other.weights = parameters["weights"]
         return other

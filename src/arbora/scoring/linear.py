@@ -66,10 +66,12 @@ class LinearScorer:
 
     @property
     def kinds(self) -> tuple[PartKind, ...]:
+        """The kinds of parts that are scored besides arcs."""
         return self._kinds
 
     @property
     def n_labels(self) -> int | None:
+        """Number of labels or hidden clusters per arc, None for plain arcs."""
         return self.width if self.outcomes is not None else None
 
     @property
@@ -115,9 +117,11 @@ class LinearScorer:
         return scores
 
     def parameters(self) -> Parameters:
+        """The table of weights, which update rules change in place."""
         return {"weights": self.weights}
 
     def with_parameters(self, parameters: Mapping[str, NDArray[Any]]) -> Self:
+        """The same scorer with other weights."""
         other = copy(self)
         other.weights, other.scale = parameters["weights"], 1.0
         return other
@@ -135,6 +139,7 @@ class LinearScorer:
         return other
 
     def state(self) -> tuple[dict[str, Any], Parameters]:
+        """What a model file has to hold: a description for JSON, and arrays."""
         description = {
             "bits": self.bits, "kinds": list(self._kinds), "outcomes": self.outcomes,
             "row_bits": self.row_bits, "width": self.width,
@@ -148,6 +153,7 @@ class LinearScorer:
         arrays: Mapping[str, NDArray[Any]],
         features: FeatureSettings,
     ) -> Self:
+        """The scorer that `state` described."""
         scorer = cls(
             features, description["bits"], kinds=description["kinds"],
             outcomes=description["outcomes"], row_bits=description["row_bits"],

@@ -32,13 +32,21 @@ class Scorer(Protocol):
     kind: ClassVar[str]
 
     @property
-    def kinds(self) -> tuple[PartKind, ...]: ...
+    def kinds(self) -> tuple[PartKind, ...]:
+        """The kinds of parts that are scored besides arcs."""
+        ...
 
     @property
-    def n_labels(self) -> int | None: ...
+    def n_labels(self) -> int | None:
+        """Number of labels or hidden clusters per arc, None for plain arcs."""
+        ...
 
     def scores(self, batch: Batch) -> tuple[Scores, Pullback]:
-        """The scores of a batch, and the way from their gradient to that of the parameters."""
+        """The scores of a batch, and their pullback.
+
+        The pullback takes the gradient of a loss by the scores (a `Scores` of the same shape) and
+        returns the gradient by the parameters: arrays by the names that `parameters` gives.
+        """
         ...
 
     def parameters(self) -> Parameters:
@@ -68,9 +76,13 @@ class Scorer(Protocol):
 class InnerProducts(Protocol):
     """Linear scorers, whose gradients MIRA compares: inner products of feature differences."""
 
-    def inner_products(self, batch: Batch, d_scores: FloatArray, count: int = 1) -> FloatArray: ...
+    def inner_products(self, batch: Batch, d_scores: FloatArray, count: int = 1) -> FloatArray:
+        """Inner products of the feature vectors of `count` differences per sentence."""
+        ...
 
-    def squared_norms(self, batch: Batch, d_scores: Scores) -> FloatArray: ...
+    def squared_norms(self, batch: Batch, d_scores: Scores) -> FloatArray:
+        """Squared norm of the feature vector of each sentence's difference."""
+        ...
 
 
 # Scorers that model files can name. Loading runs no code from a file: a scorer of your own has to
