@@ -235,7 +235,7 @@ def test_latin_1_outside_sentences(data):
 
 
 @pytest.mark.parametrize(("data", "advice"), [
-    (gzip.compress(text(*SEA)), "this is a gzip file, so give it a name that ends in .gz"),
+    (gzip.compress(text(*SEA), mtime=0), "this is a gzip file, so give it a name that ends in .gz"),
     (text(*STORM).decode().encode("utf-16"), "with iconv -f utf-16 -t utf-8"),
     (text(*STORM).decode().encode("utf-16-be"), "zero bytes; this is not a text file"),
     (b"\x7fELF\x02\x01\x00\x00\xf3\x10", "not UTF-8; this is not a text file"),
@@ -261,7 +261,7 @@ def test_files_that_cannot_be_read(tmp_path):
 
 def test_broken_gzip(tmp_path):
     path = tmp_path / "x.conllu.gz"
-    path.write_bytes(gzip.compress(text(*STORM) * 100)[:-20])
+    path.write_bytes(gzip.compress(text(*STORM) * 100, mtime=0)[:-20])
     with pytest.raises(FileError, match="cannot be read"):
         list(read_conllu(path))
     path.write_bytes(text(*STORM))
@@ -292,7 +292,7 @@ def test_sentences_have_a_limit(tmp_path, monkeypatch, name, packed):
     """What has no end is refused before all of it is read and held."""
     path = tmp_path / ("x.conllu.gz" if packed else "x.conllu")
     contents = text(*SEA) * 2 + ENDLESS[name] * (20_000_000 // len(ENDLESS[name]))
-    path.write_bytes(gzip.compress(contents, 1) if packed else contents)
+    path.write_bytes(gzip.compress(contents, 1, mtime=0) if packed else contents)
     del contents
     tracemalloc.start()
     reader = read_conllu(path, skip_bad=True, max_sentence_bytes=1_000_000)
