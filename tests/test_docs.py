@@ -27,6 +27,20 @@ def name_of(page):
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
 
 
+@pytest.fixture
+def tables():
+    """The tables that the how-to pages add to, as they were after the test."""
+    from arbora.fitting.objectives import OBJECTIVES
+    from arbora.scoring import SCORERS
+
+    before = [(table, dict(table)) for table in (OBJECTIVES, SCORERS)]
+    yield
+    for table, entries in before:
+        table.clear()
+        table.update(entries)
+
+
+@pytest.mark.usefixtures("tables")
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_code_of_a_page(page):
     """Blocks of a page share their names; a text block after code is what the code prints."""

@@ -7,7 +7,14 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple, TypeVar
 
 from arbora.errors import ArgumentError
-from arbora.options.declare import Component, FieldOption, Kind, Spec, options_of
+from arbora.options.declare import (
+    Component,
+    FieldOption,
+    Kind,
+    Spec,
+    alternatives,
+    options_of,
+)
 from arbora.options.spelling import spelled
 
 __all__ = ["PublicOption", "build", "flatten", "public_options"]
@@ -91,7 +98,7 @@ def _build(
 
 def _applies(one: FieldOption, value: Any) -> bool:
     """Whether a kept value is possible here: a component may have fewer choices than another."""
-    tags = [component.tag for component in one.spec.components]
+    tags = list(alternatives(one.spec.components))
     return value in tags if tags else True
 
 
@@ -103,9 +110,9 @@ def _component(
         if one.name in keywords:  # given as an object, with its options inside
             return value
         value = value.tag
-    for component in one.spec.components:
-        if value == component.tag:
-            return _build(component, keywords, kept, used)
+    known = alternatives(one.spec.components)
+    if isinstance(value, str) and value in known:
+        return _build(known[value], keywords, kept, used)
     one.check(value)  # refuses what is not a tag
     return value
 

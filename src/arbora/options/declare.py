@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Union, get_args, get_orig
 from arbora.errors import ArgumentError
 from arbora.options.spelling import spelled
 
-__all__ = ["Component", "Kind", "Panel", "Spec", "option", "options_of", "slot"]
+__all__ = ["Component", "Kind", "Panel", "Spec", "alternatives", "option", "options_of", "slot"]
 
 Panel = Literal["Learning", "Trees and decoding", "Model"]
 
@@ -118,6 +118,21 @@ class FieldOption(NamedTuple):
 
     def _refuse(self, expected: str, value: Any) -> None:
         raise ArgumentError(f"{spelled(self.name)} must be {expected}, not {value!r}.")
+
+
+def alternatives(components: tuple[type[Component], ...]) -> dict[str, type[Component]]:
+    """What a slot can hold, by tag: its components, and components of your own.
+
+    The latter are classes that derive from one of the slot's and have a tag of their own.
+    """
+    found = {one.tag: one for one in components if hasattr(one, "tag")}
+    waiting = list(components)
+    while waiting:
+        for derived in waiting.pop().__subclasses__():
+            waiting.append(derived)
+            if "tag" in vars(derived):
+                found.setdefault(derived.tag, derived)
+    return found
 
 
 _KNOWN: dict[type, tuple[FieldOption, ...]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from arbora.options.declare import Component, options_of
+from arbora.options.declare import Component, alternatives, options_of
 from arbora.options.inference import (
     BeliefPropagationOptions,
     DualDecompositionOptions,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["default_choices", "default_values", "fill"]
 
 Some = TypeVar("Some", bound=Component)
-_BELIEF_LEARNERS = ("l2", "risk", "l2+risk")
 
 
 def _tag(value: Any) -> Any:
@@ -55,7 +54,8 @@ def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dic
         return chosen
     inference, training = known.get("inference"), known.get("training_inference")
     settle("learner", "loglinear" if inference in ("exact", "bp") or training == "bp" else "mira")
-    if known["learner"] in _BELIEF_LEARNERS:  # trained through the inference that will be used
+    # These are trained through the inference that will be used.
+    if known["learner"] in list(alternatives((BeliefLearnerOptions,))):
         settle("inference", "exact" if training == "exact" else "bp")
         settle("training_inference", known["inference"])
         return chosen
