@@ -83,7 +83,9 @@ def toy_part_problem(sentences, kinds, rng=None, *, trees="projective", root="si
     settings, treebank = toy_treebank(sentences)
     kept = KeptArcs(treebank.encoded.n_words)
     for i, n in enumerate(treebank.encoded.n_words.tolist()):
-        mask = np.ones((n + 1, n + 1), dtype=bool) if rng is None else rng.random((n + 1,) * 2) < 0.7
+        mask = (
+            np.ones((n + 1, n + 1), dtype=bool) if rng is None else rng.random((n + 1,) * 2) < 0.7
+        )
         mask[np.arange(n), np.arange(1, n + 1)] = True
         mask[treebank.heads_of(i), np.arange(1, n + 1)] = True
         mask[:, 0] = False

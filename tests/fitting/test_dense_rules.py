@@ -80,7 +80,9 @@ def test_a_checkpoint_continues_to_the_same_bytes(name):
                 saved = {key: np.array(value) for key, value in rule.checkpoint().items()}
                 rule = rule_of(name, Arrays(9))
                 rule.restore(saved)
-        return [values.tobytes() for get in (rule.current, rule.average) for values in get().values()]
+        return [
+            values.tobytes() for get in (rule.current, rule.average) for values in get().values()
+        ]
 
     assert run(True) == run(False)
 

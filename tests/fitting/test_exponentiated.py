@@ -145,7 +145,9 @@ def test_figures_are_those_of_the_definition(problem):
         batch = problem.treebank.batch(np.array([i]))
         side, depth = int(batch.n_words[0]) + 1, problem.scorer.n_labels
         shape = (side, side) if depth is None else (side, side, depth)
-        p = EnumeratedTrees(eg._duals_of(batch).reshape(shape), problem.engine.trees, problem.engine.root)
+        p = EnumeratedTrees(
+            eg._duals_of(batch).reshape(shape), problem.engine.trees, problem.engine.root
+        )
         from_duals += c * p.probabilities @ differences
         costs_of += p.probabilities @ costs
     np.testing.assert_allclose(w, from_duals, atol=1e-9)

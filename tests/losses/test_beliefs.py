@@ -111,7 +111,9 @@ def test_tied_trees_share_the_cold_risk():
     gold = Gold(Layout(np.array([2])), np.array([0, 1], dtype=np.int32))
     for root, right in (("multi", (2 + 1 + 0) / 3), ("single", (2 + 0) / 2)):
         beliefs = Scores(scores.reshape(-1), np.array([2]))
-        assert -annealed_risk(beliefs, gold, MatrixTree(root), 1e-4).values == pytest.approx([right])
+        assert -annealed_risk(beliefs, gold, MatrixTree(root), 1e-4).values == pytest.approx(
+            [right]
+        )
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -1,4 +1,4 @@
-"""Scores of second-order parts are linear in the weights, and the pullback is the other way round."""
+"""Scores of second-order parts are linear in the weights; the pullback is their adjoint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from arbora.options import GrandparentOptions, GrandsiblingOptions, SiblingOptio
 from arbora.scoring import LinearScorer
 from tests.toys import batch_of, dense_gradient, encode, random_weights, scored, toy_sentences
 
-ORDERS = {one.tag: one.automata for one in (SiblingOptions, GrandparentOptions, GrandsiblingOptions)}
+ORDERS = {
+    one.tag: one.automata for one in (SiblingOptions, GrandparentOptions, GrandsiblingOptions)
+}
 ORDERS["pairs"] = GrandsiblingOptions.pairs
 BITS = 12
 
