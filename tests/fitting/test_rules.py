@@ -211,3 +211,19 @@ def test_the_scorer_sees_every_step(name):
         found = steps.scorer.scores(batch)[0].arcs
         again = steps.scorer.with_parameters(rule.current()).scores(batch)[0].arcs
         np.testing.assert_allclose(found, again, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_new_rule_scores_with_its_own_scale(name):
+    """As in a search for a rate, where one rule after the other learns with the same scorer."""
+    steps = Steps(np.random.default_rng(6))
+    earlier = StochasticGradient(steps.scorer, 0.9, 90.0, 100)
+    for gradient, _, sentences in steps:
+        earlier.apply(gradient, sentences)
+    assert steps.scorer.scale < 1.0
+    RULES[name][0](steps.scorer).start_from({"weights": np.ones(steps.size)})
+    plain = LinearScorer(steps.scorer.settings, 12).with_parameters(
+        {"weights": np.ones(steps.size)}
+    )
+    batch = batch_of(steps.encoded)
+    assert np.array_equal(steps.scorer.scores(batch)[0].arcs, plain.scores(batch)[0].arcs)

@@ -208,8 +208,7 @@ def test_first_order_engines_refuse_parts(rng, engine, verb):
 def test_engines_over_automata_refuse_any_two_siblings(rng, engine):
     verb = engine.infer if hasattr(engine, "infer") else engine.decode
     with pytest.raises(ArgumentError, match=r"sibling.*\.$"):
-        answer = verb(part_scores(rng, PAIRS))
-        _ = answer.arcs
+        verb(part_scores(rng, PAIRS))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Scores of second-order parts are linear in the weights, and the pullback is the other way round."""
+"""Scores of second-order parts are linear in the weights; the pullback is their adjoint."""
 
 from __future__ import annotations
 
