@@ -27,6 +27,7 @@ MiraVariant = Literal["1-best", "k-best", "factored", "mbr"]
 Need = Literal["best trees", "sums", "gradients"]  # what a learner asks of training inference
 
 _OPTIMIZER = "Optimiser of loglinear (all five), of l2, risk and l2+risk (adagrad, sgd)."
+_DEFAULT_OPTIMIZER = "adagrad; eg with maxmargin"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class LogLinearOptions(Component):
             AdaGradOptions, SgdOptions, LbfgsOptions, ConjugateGradientOptions,
             ExponentiatedGradientOptions,
         ),
-        AdaGradOptions(), _OPTIMIZER, "Learning",
+        AdaGradOptions(), _OPTIMIZER, "Learning", default_text=_DEFAULT_OPTIMIZER,
     )  # fmt: skip
 
 
@@ -72,8 +73,9 @@ class MaxMarginOptions(Component):
     tag: ClassVar[str] = "maxmargin"
     need: ClassVar[Need] = "sums"
     optimizer: ExponentiatedGradientOptions = slot(
-        (ExponentiatedGradientOptions,), ExponentiatedGradientOptions(), _OPTIMIZER, "Learning"
-    )
+        (ExponentiatedGradientOptions,), ExponentiatedGradientOptions(), _OPTIMIZER, "Learning",
+        default_text=_DEFAULT_OPTIMIZER,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,9 @@ class BeliefLearnerOptions(Component):
 
     need: ClassVar[Need] = "gradients"
     optimizer: AdaGradOptions | SgdOptions = slot(
-        (AdaGradOptions, SgdOptions), AdaGradOptions(), _OPTIMIZER, "Learning"
-    )
+        (AdaGradOptions, SgdOptions), AdaGradOptions(), _OPTIMIZER, "Learning",
+        default_text=_DEFAULT_OPTIMIZER,
+    )  # fmt: skip
     projectivise: bool | None = option(
         None,
         "With projective trees: learn from the nearest projective gold trees, as all other "
