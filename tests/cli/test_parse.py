@@ -160,7 +160,7 @@ def test_probabilities(run, model, parser):
 
 def test_probabilities_of_a_perceptron(run, perceptron):
     done = run("parse", "--model", perceptron, TEST, "--probabilities")
-    assert_one_sentence(done.stderr, "perceptron", "temperature", "fitted on dev")
+    assert_one_sentence(done.stderr, "perceptron", "temperature", "calibrated on dev")
     assert done.stdout.count("ArcProb=") == 915
     assert run("parse", "--model", perceptron, TEST).stderr == ""
 
@@ -208,9 +208,9 @@ def test_decoders(run, model, decode, trees):
 def test_what_the_model_cannot_do(run, model, folder):
     done = run("parse", "--model", model, TEST, "--decode", "max-z", "-o", "out.conllu")
     assert done.exit_code == 2
-    assert_one_sentence(done.stderr, "max-z", "hidden clusters")
+    assert_one_sentence(done.stderr, "max-z", "requires a model with clusters")
     done = run("parse", "--model", model, TEST, "--kbest", "2", "--samples", "2")
-    assert_one_sentence(done.stderr, "choose one")
+    assert_one_sentence(done.stderr, "not both")
     assert not (folder / "out.conllu").exists()
 
 

@@ -30,7 +30,7 @@ KNOWN = public_options(ParserOptions)
 
 def long_options(text):
     """The options that a help text lists, with those that switch something off."""
-    return set(re.findall(r"^│\s+\*?\s+(--[a-z-]+)", text, re.MULTILINE)) | set(
+    return set(re.findall(r"^\W*?(--[a-z][a-z-]*)", text, re.MULTILINE)) | set(
         re.findall(r"\s(--no-[a-z-]+)", text)
     )
 
@@ -154,7 +154,7 @@ def test_the_licence_is_shown(run, folder):
     (folder / "own.conllu").write_text(GOLD, encoding="utf-8")
     few = ("--bits", "12", "--passes", "1", "--licence", "CC BY-SA [4.0]")
     assert run("train", "own.conllu", *few).exit_code == 0
-    assert "licence      CC BY-SA [4.0]" in run("inspect", "own.arbora").stdout
+    assert re.search(r"licence +CC BY-SA \[4.0\]\n", run("inspect", "own.arbora").stdout)
 
 
 def test_a_handful_of_sentences(run, folder):
@@ -218,7 +218,7 @@ def test_learning_through_belief_propagation(run, folder):
     assert "ArcProb=" in (folder / "out.conllu").read_text(encoding="utf-8")
     done = run("parse", "--model", "m.arbora", DEV, "--certificates", "--output", "out.conllu")
     assert done.exit_code == 2
-    assert_one_sentence(done.stderr, "there are no certificates")
+    assert_one_sentence(done.stderr, "certificates requires a model that searches")
     done = run("train", TRAIN, "--from", "m.arbora", "--model", "n.arbora", "--learner", "l2",
                "--passes", "1", "--quiet")  # fmt: skip
     assert done.exit_code == 0, done.stderr

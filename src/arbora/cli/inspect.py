@@ -44,12 +44,12 @@ def inspect(
 def _as_dict(model: Model, path: str, size: int) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from arbora.models.model_file import FORMAT_VERSION
+    from arbora.models.model_file import stored_version
 
     return {
         "file": path,
         "bytes": size,
-        "format_version": FORMAT_VERSION,
+        "format_version": stored_version(path),
         "options": model.options.keywords(),
         "features": asdict(model.encoder.settings),
         "labels": list(model.labels),

@@ -35,7 +35,14 @@ from arbora.models.tensor_file import (
 from arbora.options import HigherOrderOptions, ParserOptions
 from arbora.scoring import SCORERS, LinearScorer
 
-__all__ = ["FORMAT_VERSION", "from_bytes", "read_model", "to_bytes", "write_model"]
+__all__ = [
+    "FORMAT_VERSION",
+    "from_bytes",
+    "read_model",
+    "stored_version",
+    "to_bytes",
+    "write_model",
+]
 
 FORMAT_VERSION = 2
 _KEY = "arbora"  # of the metadata
@@ -59,6 +66,12 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         raise ModelError(str(problem)) from None
     except ModelError as problem:
         raise ModelError(f"{name}: {problem}") from None
+
+
+def stored_version(path: str | os.PathLike[str]) -> int:
+    """The format of a file that `read_model` reads."""
+    metadata, _ = parse_tensors(read_contents(path))
+    return int(parse_json(metadata[_KEY])["version"])
 
 
 def to_bytes(model: Model) -> bytes:
