@@ -45,7 +45,7 @@ def train(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Where the model goes; by default the name of TRAIN with the ending .arbora.",
+            help="Output file (default: the name of TRAIN with the ending .arbora).",
         ),
     ] = None,
     word_clusters: Annotated[
@@ -57,11 +57,11 @@ def train(
         typer.Option(metavar="TEXT", help="Licence of the data, for the model's card."),
     ] = None,
     start: Annotated[
-        str | None, typer.Option("--from", metavar="MODEL", help="A model to go on training.")
+        str | None, typer.Option("--from", metavar="MODEL", help="Continue training this model.")
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on from the last complete pass of an interrupted run."),
+        typer.Option("--resume", help="Continue an interrupted run from its last complete pass."),
     ] = False,
     threads: Threads = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
@@ -78,7 +78,7 @@ def train(
 ) -> None:
     """Train a parser on a treebank; the best pass on dev is kept.
 
-    Everything but TRAIN has a default. Options that are not given are those of the learner.
+    Only TRAIN is required. Defaults depend on the learner and the order.
     """
     check_one_input(train, dev or "", start or "")
     path = model or model_path(train)
