@@ -50,7 +50,7 @@ def test_code_of_a_page(page):
         line = page.read_text(encoding="utf-8")[: match.start()].count("\n") + 1
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile("\n" * line + code, str(page), "exec"), names)
+            exec(compile("\n" * line + code, str(page), "exec", dont_inherit=True), names)
         if expected is not None:
             assert printed.getvalue().strip() == expected.strip()
 
