@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from arbora.inference.automata import best_choices, best_walks, tree_parts, walk_sums
+from arbora.inference.automata import best_choices, best_walks, walk_sums
+from arbora.inference.tree_parts import tree_parts
 from arbora.scores import Scores
 from arbora.testing import enumerate_trees, random_parts, score_parts_slowly
 
@@ -91,7 +92,7 @@ def test_parts_of_given_trees(kinds):
     packed = Scores.joined(some)
     trees = enumerate_trees(4, "nonprojective", "multi")
     chosen = trees[rng.integers(len(trees), size=3)]
-    counts, values = tree_parts(packed, chosen.reshape(-1).astype(np.int32), 2.0)
+    counts, values = tree_parts(packed, chosen.reshape(-1).astype(np.int32), amount=2.0)
     for i, parts in enumerate(some):
         assert values[i] == pytest.approx(score_parts_slowly(parts, chosen[i].tolist()))
     total = counts.arcs[counts.arcs > 0] @ packed.arcs[counts.arcs > 0]
@@ -147,7 +148,7 @@ def test_expected_parts_are_the_derivative_of_the_sums(kinds):
 def test_walks_do_not_depend_on_threads():
     rng = np.random.default_rng(2)
     some = [random_parts(rng, 5, MODELS[3]) for _ in range(40)]
-    answers = [best_walks(Scores.joined(some, threads))[0] for threads in (1, 2)]
+    answers = [best_walks(Scores.joined(some), threads)[0] for threads in (1, 2)]
     assert np.array_equal(answers[0].arcs, answers[1].arcs)
     for kind in MODELS[3]:
         assert np.array_equal(answers[0].tables[kind], answers[1].tables[kind])

@@ -20,7 +20,7 @@ SOLVERS = ("subgradient", "ad3", "branch", "exact")
 
 def check_answers(some, trees, root, solver, iterations):
     """The promises of a solver, and the share of certificates."""
-    answers = decode_dual(Scores.from_parts(some), trees, root, iterations, solver)
+    answers = decode_dual(some.packed(), trees, root, iterations, solver)
     every, scores = some.scores(trees, root)
     best = scores.max(axis=1)
     heads = answers.heads.reshape(-1, some.n_words)
@@ -67,7 +67,7 @@ def test_certified_trees_are_best_10_000_times(model, n_words):
 
 def test_more_iterations_never_make_the_answer_worse():
     some = RandomInstances(np.random.default_rng(5), 60, 5, MODELS["g+s"])
-    packed = Scores.from_parts(some)
+    packed = some.packed()
     last = decode_dual(packed, max_iterations=1)
     for iterations in (5, 50, 500):
         answers = decode_dual(packed, max_iterations=iterations)
@@ -81,7 +81,7 @@ def test_more_iterations_never_make_the_answer_worse():
 @pytest.mark.parametrize("solver", ["subgradient", "branch"])
 def test_lazy_automata_change_nothing(model, solver):
     some = RandomInstances(np.random.default_rng(6), 40, 5, MODELS[model], forbidden=0.2)
-    packed = Scores.from_parts(some)
+    packed = some.packed()
     lazy, eager = (decode_dual(packed, solver=solver, lazy=lazy) for lazy in (True, False))
     for one, other in zip(lazy, eager, strict=True):
         assert np.array_equal(one, other)
@@ -91,7 +91,8 @@ def test_lazy_automata_change_nothing(model, solver):
 def test_threads_change_nothing(solver):
     some = RandomInstances(np.random.default_rng(7), 60, 5, MODELS["g+s"])
     one, two = (
-        decode_dual(some.packed(threads), max_iterations=300, solver=solver) for threads in (1, 2)
+        decode_dual(some.packed(), max_iterations=300, solver=solver, threads=threads)
+        for threads in (1, 2)
     )
     for left, right in zip(one, two, strict=True):
         assert np.array_equal(left, right)

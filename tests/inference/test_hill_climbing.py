@@ -124,7 +124,7 @@ def test_more_restarts_are_never_worse():
 
 def test_threads_change_nothing():
     some = [parts for n in (2, 5, 3) for parts in some_parts(KINDS, 4, n_words=n)]
-    one, two = (hill_climb(Scores.joined(some, threads), seed=7) for threads in (1, 2))
+    one, two = (hill_climb(Scores.joined(some), seed=7, threads=threads) for threads in (1, 2))
     assert one == two
     assert [tree.score for tree in one] == [tree.score for tree in two]
 

@@ -26,9 +26,9 @@ for table in packed.tables.values():
 print("ready", flush=True)
 try:
     if solver == "bp":
-        PackedLoopy(packed, iterations=10**6).sums()
+        PackedLoopy(packed, iterations=10**6, threads=threads).sums()
     else:
-        decode_dual(packed, max_iterations=2**31 - 1, solver=solver)
+        decode_dual(packed, max_iterations=2**31 - 1, solver=solver, threads=threads)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """

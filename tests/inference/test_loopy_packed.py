@@ -30,7 +30,7 @@ def test_answers_do_not_depend_on_the_number_of_threads(kinds, trees, rng):
         scores = np.random.default_rng(4)
         for table in parts.tables.values():
             table[:] = scores.normal(size=len(table))
-        packed = PackedLoopy(parts, trees, "multi", 2)
+        packed = PackedLoopy(parts, trees, "multi", 2, threads=threads)
         sums = packed.sums()
         gradient = packed.vjp(sums.marginals.arcs, dict(sums.marginals.tables))
         arrays = [
@@ -131,7 +131,7 @@ def test_packed_sentences_are_those_one_by_one(kinds, trees, root, rng):
     sentences = [random_parts(rng, n, kinds, forbidden=0.2) for n in (3, 5, 1, 4, 2)]
     for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1]):
         packed = Scores.joined([sentences[i] for i in order], threads=2)
-        loopy = PackedLoopy(packed, trees, root, 3)
+        loopy = PackedLoopy(packed, trees, root, 3, threads=2)
         sums = loopy.sums()
         gradient = loopy.vjp(sums.marginals.arcs)
         first = 0
@@ -150,7 +150,7 @@ def test_beliefs_of_arcs_alone_and_their_gradient(kept, kinds, trees, root, rng,
     monkeypatch.setattr(packed_loopy, "_TAPES_KEPT", kept)
     sentences = [random_parts(rng, n, kinds, forbidden=0.2) for n in (3, 6, 1, 4)]
     packed = Scores.joined(sentences, threads=2)
-    loopy, again = PackedLoopy(packed, trees, root, 3), PackedLoopy(packed, trees, root, 3)
+    loopy, again = (PackedLoopy(packed, trees, root, 3, threads=2) for _ in range(2))
     assert (loopy.arc_marginals(gradient=True) == again.sums().marginals.arcs).all()
     assert (loopy.arc_marginals() == again.sums().marginals.arcs).all()
     loopy.arc_marginals(gradient=True)

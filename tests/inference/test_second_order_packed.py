@@ -55,7 +55,7 @@ def test_answers_do_not_depend_on_the_number_of_threads(kinds, root, rng):
         scores = np.random.default_rng(4)
         for table in parts.tables.values():
             table[:] = scores.normal(size=len(table))
-        packed = PackedSecondOrder(parts, root)
+        packed = PackedSecondOrder(parts, root, threads)
         sums = packed.sums()
         through = packed.vjp(sums.marginals.arcs, dict(sums.marginals.tables))
         arrays = [sums.log_partition, sums.marginals.arcs, *sums.marginals.tables.values(),

@@ -32,7 +32,7 @@ class BatchTrainer:
         assert isinstance(problem.scorer, LinearScorer)
         self.problem, self.optimizer, self.l2 = problem, optimizer, l2
         self._weights = np.zeros(problem.scorer.size)
-        problem.scorer.weights = self._weights
+        problem.scorer.weights, problem.scorer.scale = self._weights, 1.0
         self._touched = self._find_touched()  # the other weights never change
         self._values = np.zeros(len(self._touched))
 

@@ -59,6 +59,8 @@ class LinearRule(ABC):
         self.threads = scorer.threads
         self._scorer = scorer
         scorer.weights = self.weights
+        if isinstance(scorer, LinearScorer):
+            scorer.scale = 1.0  # an earlier rule may have left another one
 
     @abstractmethod
     def apply(self, gradient: Gradient, sentences: int) -> None: ...

@@ -114,7 +114,7 @@ def check_kinds(kinds: tuple[str, ...]) -> None:
     if "siblings" in kinds:
         raise ArgumentError(
             "head automata walk from one modifier to the next and cannot score `siblings`, any two "
-            "modifiers of a head: use LoopyTrees, or an integer program, for these parts"
+            "modifiers of a head: use LoopyTrees, or an integer program, for these parts."
         )
 
 

@@ -39,7 +39,7 @@ class PackedSecondOrder:
         if any(kind not in SUMMABLE for kind in parts.kinds):
             raise ArgumentError(
                 "parts of any two siblings cannot be summed over exactly: give consecutive "
-                "siblings, or use LoopyTrees, which approximates"
+                "siblings, or use LoopyTrees, which approximates."
             )
         self.parts = parts
         self.root: Root = root

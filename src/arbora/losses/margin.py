@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arbora.errors import ArgumentError
 from arbora.inference.engines import FirstOrderEngine
 from arbora.inference.tree_parts import tree_parts
 from arbora.losses.gold import Gold
@@ -61,6 +62,9 @@ def completed_gold(scores: Scores, gold: Gold, engine: FirstOrderEngine) -> Gold
 
 def minus_gold(scores: Scores, gold: Gold, rivals: Rivals, threads: int = 1) -> Loss:
     """Score of the rivals minus that of the gold trees; the gradient overwrites `rivals.parts`."""
+    gold.check(scores.n_words)
+    if not gold.complete:
+        raise ArgumentError("this loss needs the head of every word: fill in gaps.")
     d_scores, value = tree_parts(
         scores, gold.heads, gold.labels, amount=-1.0, into=rivals.parts, threads=threads
     )

@@ -57,7 +57,9 @@ def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dic
     settle("learner", "loglinear" if inference in ("exact", "bp") or training == "bp" else "mira")
     if known["learner"] in _BELIEF_LEARNERS:  # trained through the inference that will be used
         settle("inference", "exact" if training == "exact" else "bp")
-        settle("training_inference", known["inference"])
+        # An inference without gradients is refused by its own name, not by training's.
+        engine = known["inference"]
+        settle("training_inference", engine if engine in ("exact", "bp") else "bp")
         return chosen
     settle("inference", "dual")
     # Decoded trees are better rivals for siblings; with grandparents they cost much more and gain

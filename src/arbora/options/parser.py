@@ -150,6 +150,10 @@ class ParserOptions(Component):
     def continued(self, keywords: Mapping[str, Any]) -> ParserOptions:
         """The options of a model with these ones that is trained further with new keywords."""
         own = self.keywords()
+        for name in _FIXED:
+            if name in own and name in keywords:
+                given = keywords[name]
+                _check_same(name, own[name], given.tag if isinstance(given, Component) else given)
         kept = {name: own[name] for name in flatten(self, only_kept=True)}
         if keywords.get("trees", own["trees"]) != own["trees"]:
             kept.pop("decode_trees", None)  # a choice within the class of trees
@@ -159,12 +163,7 @@ class ParserOptions(Component):
             kept.pop("decode", None)
         further = ParserOptions.from_keywords(keywords, kept)
         for name in _FIXED:
-            old, new = own.get(name), further.keywords().get(name)
-            if old != new:
-                raise ArgumentError(
-                    f"the model that training starts from has {spelled(name, old)}, which cannot "
-                    f"become {new!r}: leave the option out."
-                )
+            _check_same(name, own.get(name), further.keywords().get(name))
         if self.order.parts != further.order.parts:
             raise ArgumentError(
                 "the model that training starts from scores other parts: leave "
@@ -175,3 +174,11 @@ class ParserOptions(Component):
     def with_values(self, **values: Any) -> ParserOptions:
         """The same with other values of its own fields."""
         return replace(self, **values)
+
+
+def _check_same(name: str, old: Any, new: Any) -> None:
+    if old != new:
+        raise ArgumentError(
+            f"the model that training starts from has {spelled(name, old)}, which cannot become "
+            f"{new!r}: leave the option out."
+        )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora._core import parts as kernels
-from arbora.scores.kinds import KINDS, PartKind, kind_number
+from arbora.scores.kinds import KINDS, PART_KINDS, PartKind, kind_number
 from arbora.scores.layout import Layout
 from arbora.scores.parts import Parts, part_batch
 from arbora.types import FloatArray, IntArray
@@ -177,7 +177,7 @@ class Scores:
     def columns(self, kind: PartKind, i: int) -> NDArray[np.int64]:
         """The parts of sentence i as rows of an index array, in the order of the table."""
         listed = self.index.listed(kind_number(kind), i)
-        return listed.reshape(self.bounds(kind, i).stop - self.bounds(kind, i).start, -1)
+        return listed.reshape(-1, len(PART_KINDS[kind_number(kind)].columns))
 
     def sentence(self, i: int) -> Parts:
         """Sentence i by itself."""

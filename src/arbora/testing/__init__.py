@@ -4,7 +4,7 @@ Everything here is plain enough to be trusted by reading it. It ships with the p
 other people's distributions and gradients can be checked with it too.
 """
 
-from arbora.testing.check_distribution import check_distribution
+from arbora.testing.check_distribution import LAWS, Law, check_distribution
 from arbora.testing.determinants import (
     laplacian,
     lu_log_partition,
@@ -28,8 +28,10 @@ from arbora.testing.slow_parts import (
 )
 
 __all__ = [
+    "LAWS",
     "EnumeratedParts",
     "EnumeratedTrees",
+    "Law",
     "RandomInstances",
     "SlowHypergraph",
     "SlowLoopy",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from arbora.training.preparation import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arbora import Sentence
+from arbora.fitting.preparation import (
     choose_root,
     multi_root_share,
     projectivise,
     projectivise_heads,
     single_rooted,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from arbora import Sentence
 from arbora.testing import enumerate_trees
 from tests.toys import random_heads, toy_treebank
 

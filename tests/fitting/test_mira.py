@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from arbora.training.mira import Mira, hildreth
 from scipy.optimize import minimize
 
+from arbora.fitting.mira import Mira, hildreth
+from arbora.options import MiraOptions
 from arbora.testing import EnumeratedTrees
-from tests.toys import dense_gradient, toy_problem, toy_sentences
+from tests.toys import dense_gradient, random_weights, scored, toy_problem, toy_sentences
 
 LARGE = 1e6
 RIVALS = 4
@@ -56,22 +57,21 @@ class Case:
         problem = toy_problem(sentences, trees=kind.trees, root=root, bits=12, outcomes=outcomes)
         self.problem, self.batch = problem, problem.treebank.batch(np.array([0]))
         self.gold = problem.gold(self.batch)
-        self.weights = rng.normal(size=problem.scorer.size) * 0.2
-        self.scores = problem.scores(self.weights, self.batch)
-        self.trees = problem.distribution(self.scores, self.batch)
-        self.loss = Mira(problem.scorer, variant, largest, RIVALS)(
-            self.batch, self.trees, self.gold
-        )
+        self.weights = random_weights(rng, problem.scorer) * 0.2
+        self.scores = scored(problem.scorer, self.weights, self.batch)
+        options = MiraOptions(variant=variant, k=RIVALS, largest_step=largest)
+        mira = Mira(options, problem.scorer, problem.engine)
+        self.loss = mira(self.batch, self.scores, self.gold)
         self.step = self.vector(self.loss.d_scores)
 
     def vector(self, d_scores):
         """A combination of arcs in feature space."""
-        return dense_gradient(self.problem.scorer, self.batch.encoded, d_scores)
+        return dense_gradient(self.problem.scorer, self.batch, d_scores)
 
     def difference(self, heads, labels):
         """Arcs of a rival minus those of the gold tree, and how many are wrong."""
         cells, right = self.gold.labelled(heads, labels), self.gold.cells()
-        d_scores = np.zeros(len(self.scores))
+        d_scores = np.zeros(len(self.scores.arcs))
         d_scores[cells] += 1.0
         d_scores[right] -= 1.0
         return d_scores, int((cells != right).sum())
@@ -79,7 +79,7 @@ class Case:
     def constraints(self, variant):
         """Feature vectors of the rivals, and by how much each margin is missed."""
         vectors, missed = [], []
-        for heads, labels in rivals_of(variant, self.trees, self.gold):
+        for heads, labels in rivals_of(variant, self):
             d_scores, wrong = self.difference(heads, labels)
             vectors.append(self.vector(d_scores))
             missed.append(wrong + vectors[-1] @ self.weights)
@@ -100,13 +100,14 @@ def test_the_margin_holds_after_a_large_step(rng, kind, root, n_words, outcomes,
     assert (missed - vectors @ case.step <= 1e-4).all()
 
 
-def rivals_of(variant, trees, gold):
+def rivals_of(variant, case):
     """The trees that the variant has to win against, found slowly."""
+    scores, gold, engine = case.scores.arcs_of(0), case.gold, case.problem.engine
     if variant == "factored":
         for word in range(1, len(gold.heads) + 1):
-            yield strongest_rival(trees.scores(0), gold, word)
+            yield strongest_rival(scores, gold, word)
         return
-    every = EnumeratedTrees(trees.scores(0), trees.trees, trees.root)
+    every = EnumeratedTrees(scores, engine.trees, engine.root)
     labelled = gold.labels is not None
     order = np.argsort(-every.tree_scores, kind="stable")
     if variant == "1-best":
@@ -145,12 +146,12 @@ def strongest_rival(scores, gold, word):
 
 def test_one_best_is_the_smallest_step(rng, kind, root, n_words):
     case = Case(rng, "1-best", kind, root, n_words)
-    ((heads, labels),) = rivals_of("1-best", case.trees, case.gold)
+    ((heads, labels),) = rivals_of("1-best", case)
     (vector,), (missed,) = case.constraints("1-best")
     assert case.loss.values[0] == pytest.approx(max(missed, 0.0), abs=1e-9)
     tau = max(0.0, missed) / max(vector @ vector, 1e-12)
     d_scores, _ = case.difference(heads, labels)
-    np.testing.assert_allclose(case.loss.d_scores, tau * d_scores, atol=1e-9)
+    np.testing.assert_allclose(case.loss.d_scores.arcs, tau * d_scores, atol=1e-9)
 
 
 @pytest.mark.parametrize("variant", ["k-best", "factored"])
@@ -166,5 +167,5 @@ def test_many_constraints_against_scipy(rng, kind, root, n_words, variant, large
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_bound_bounds_the_step(rng, kind, root, n_words, variant):
     case = Case(rng, variant, kind, root, n_words, largest=1e-3)
-    assert np.abs(case.loss.d_scores).max() <= RIVALS * 1e-3 + 1e-12
+    assert np.abs(case.loss.d_scores.arcs).max() <= RIVALS * 1e-3 + 1e-12
     assert np.isfinite(case.loss.values).all()

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from arbora.training.completion import completed, has_gaps
-from arbora.training.preparation import projectivise
 
+from arbora.fitting.completion import completed, has_gaps
+from arbora.fitting.preparation import projectivise
 from arbora.testing import EnumeratedTrees
-from tests.toys import toy_problem, toy_sentences
+from tests.toys import scored, toy_problem, toy_sentences
 
 
 class Guide:
@@ -23,7 +23,7 @@ class Guide:
         self.orders.append(sorted(order.tolist()))
 
     def parameters(self):
-        return self.weights
+        return {"weights": self.weights}
 
 
 @pytest.mark.parametrize("outcomes", [None, "label"])
@@ -46,9 +46,8 @@ def test_the_best_completion(kind, root, outcomes, rng):
     for i in range(len(before)):
         words = before.words(np.array([i]))
         batch = before.batch(np.array([i]))
-        side, depth = len(words) + 1, problem.scorer.n_labels
-        shape = (side, side) if depth is None else (side, side, depth)
-        scores = problem.scores(guide.weights, batch).reshape(shape)
+        scores = scored(problem.scorer, guide.weights, batch).arcs_of(0)
+        depth = problem.scorer.n_labels
         every = EnumeratedTrees(scores, kind.trees, root)
         agrees = _agrees(every.heads, before.heads[words])
         if depth:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import arbora.training
 import numpy as np
 import pytest
-from arbora.training.dot import dot
+
+import arbora.fitting
+from arbora.fitting.dot import dot
 
 
 @pytest.mark.parametrize("length", [0, 1, 7, 8, 129, 10_000, 300_001])
@@ -27,7 +28,7 @@ def test_rows(rng):
 
 def test_learners_leave_blas_alone():
     """Whose sums of long vectors depend on its threads."""
-    for path in Path(arbora.training.__file__).parent.glob("*.py"):
+    for path in Path(arbora.fitting.__file__).parent.glob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert " @ " not in text, path.name
         assert "np.dot" not in text, path.name

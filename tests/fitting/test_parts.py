@@ -4,47 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from arbora.inference.part_inference import exact_inference
-from arbora.parsers.settings import PARTS_OF_ORDER
-from arbora.training.parts import (
-    KeptArcs,
-    PartMira,
-    PartProblem,
-    PartTrainer,
-    choice_rival,
-    dual_rival,
-    exact_rival,
-    part_perceptron,
-    sum_likelihood,
-    walk_likelihood,
-    walk_rival,
-)
-from arbora.training.rules import Additive
 
-from arbora.inference.automata import tree_parts
+from arbora.fitting.mira import Mira
+from arbora.fitting.online import OnlineTrainer
+from arbora.fitting.rivals import choice_rival, dual_rival, exact_rival, walk_rival
+from arbora.fitting.rules import Additive
 from arbora.inference.dual import decode_dual
-from arbora.scoring import PartScorer
-from tests.toys import toy_sentences, toy_treebank
-
-ORDER = PARTS_OF_ORDER["grandsibling"]
+from arbora.inference.engines import DualDecomposition, SecondOrder
+from arbora.inference.tree_parts import tree_parts
+from arbora.losses import composite_likelihood, negative_log_likelihood, perceptron_loss
+from arbora.options import GrandsiblingOptions, MiraOptions
+from tests.toys import random_weights, scored, toy_part_problem, toy_sentences
 
 
 @pytest.fixture
 def problem(rng):
-    settings, treebank = toy_treebank(toy_sentences(rng, [3, 5, 1, 6], trees="projective"))
-    kept = KeptArcs(treebank.encoded.n_words)
-    for i in range(len(treebank)):
-        n = int(treebank.encoded.n_words[i])
-        mask = np.ones((n + 1, n + 1), dtype=np.uint8)
-        mask[:, 0] = 0
-        np.fill_diagonal(mask, 0)
-        kept.put(np.array([i]), mask.reshape(-1))
-    return PartProblem(PartScorer(settings, 12, ORDER), treebank, kept)
+    sentences = toy_sentences(rng, [3, 5, 1, 6], trees="projective")
+    return toy_part_problem(sentences, GrandsiblingOptions.automata, bits=12)
 
 
 @pytest.fixture
 def weights(rng, problem):
-    return rng.normal(scale=0.3, size=problem.scorer.size)
+    return random_weights(rng, problem.scorer, 0.3)
 
 
 def everything(problem):
@@ -52,8 +33,8 @@ def everything(problem):
 
 
 LIKELIHOODS = {
-    "walks": walk_likelihood(0.0),
-    "trees": sum_likelihood(exact_inference("single"), 0.0),
+    "walks": composite_likelihood,
+    "trees": lambda scores, gold: negative_log_likelihood(scores, gold, SecondOrder("single")),
 }
 
 
@@ -61,11 +42,11 @@ LIKELIHOODS = {
 def test_the_gradient_of_the_likelihood(problem, weights, sums):
     """By all arcs and by some parts."""
     objective, batch = LIKELIHOODS[sums], everything(problem)
-    parts = problem.scores(weights, batch)
-    gradient = objective(batch, parts).d_scores
+    parts, gold = scored(problem.scorer, weights, batch), problem.gold(batch)
+    gradient = objective(parts, gold).d_scores
 
     def value(arcs=parts.arcs, tables=parts.tables):
-        return float(objective(batch, parts.with_scores(arcs, tables)).values.sum())
+        return float(objective(parts.with_values(arcs, tables), gold).values.sum())
 
     for i in np.flatnonzero(np.isfinite(parts.arcs))[::3]:
         up, down = parts.arcs.copy(), parts.arcs.copy()
@@ -86,23 +67,24 @@ def test_the_gradient_of_the_likelihood(problem, weights, sums):
 @pytest.mark.parametrize("sums", LIKELIHOODS)
 def test_a_likelihood_is_no_more_than_one(problem, weights, sums):
     batch = everything(problem)
-    assert (LIKELIHOODS[sums](batch, problem.scores(weights, batch)).values >= 0.0).all()
+    scores = scored(problem.scorer, weights, batch)
+    assert (LIKELIHOODS[sums](scores, problem.gold(batch)).values >= 0.0).all()
 
 
 RIVALS = {
-    "automata": walk_rival,
-    "dual": dual_rival("nonprojective", "single", 500, "branch"),
-    "hurried": dual_rival("nonprojective", "single", 2, "subgradient"),
-    "exact": exact_rival("single"),
-    "choices": choice_rival,
+    "automata": walk_rival(),
+    "dual": dual_rival(DualDecomposition(500, "branch", "nonprojective", "single")),
+    "hurried": dual_rival(DualDecomposition(2, "subgradient", "nonprojective", "single")),
+    "exact": exact_rival(SecondOrder("single")),
+    "choices": choice_rival(),
 }
 
 
 @pytest.mark.parametrize("rival", RIVALS)
 def test_rivals_are_at_least_as_good_as_gold(problem, weights, rival):
     batch = everything(problem)
-    parts = problem.scores(weights, batch)
-    loss = part_perceptron(RIVALS[rival])(batch, parts)
+    parts = scored(problem.scorer, weights, batch)
+    loss = perceptron_loss(parts, problem.gold(batch), RIVALS[rival])
     assert (loss.values >= -1e-9).all()
     found = RIVALS[rival](parts)
     gold, gold_scores = tree_parts(parts, batch.heads)
@@ -112,6 +94,9 @@ def test_rivals_are_at_least_as_good_as_gold(problem, weights, rival):
     assert loss.values == pytest.approx(found.scores - gold_scores - of_choices)
     gold.arcs[cells] += own
     assert np.array_equal(loss.d_scores.arcs, found.parts.arcs - gold.arcs)
+    for kind in parts.kinds:
+        expected = found.parts.tables[kind] - gold.tables[kind]
+        assert np.array_equal(loss.d_scores.tables[kind], expected)
     # The score of a rival is that of its parts.
     kept = np.isfinite(parts.arcs)
     total = float((found.parts.arcs * np.where(kept, parts.arcs, 0.0)).sum())
@@ -121,11 +106,11 @@ def test_rivals_are_at_least_as_good_as_gold(problem, weights, rival):
 
 def test_trees_that_are_not_certain_are_no_rivals(problem, weights):
     """Where two iterations do not settle a sentence, its rival is that of walks and choices."""
-    parts = problem.scores(10.0 * weights, everything(problem))
+    parts = scored(problem.scorer, 10.0 * weights, everything(problem))
     sure = decode_dual(parts, "nonprojective", "single", 2, "subgradient").certified
     assert sure.any()
     assert not sure.all()
-    found, choices = RIVALS["hurried"](parts), choice_rival(parts)
+    found, choices = RIVALS["hurried"](parts), choice_rival()(parts)
     trees = RIVALS["dual"](parts)
     assert found.own_heads.tolist() == (~sure).tolist()
     assert found.scores == pytest.approx(np.where(sure, trees.scores, choices.scores))
@@ -139,11 +124,11 @@ def test_trees_that_are_not_certain_are_no_rivals(problem, weights):
 @pytest.mark.parametrize("rival", RIVALS)
 def test_mira_wins_the_margin_of_one_sentence(problem, weights, rival):
     """With steps as large as needed, the rival of the step is beaten by its cost."""
-    objective = PartMira(RIVALS[rival], problem.scorer, np.inf)
-    rule = Additive(problem.scorer.size, 1)
-    rule.start_from(weights)
-    alone = PartProblem(problem.scorer, problem.treebank, problem.kept)
-    trainer = PartTrainer(alone, objective, rule, batch_size=1, averaged=False)
+    options = MiraOptions(largest_step=np.inf)
+    objective = Mira(options, problem.scorer, problem.engine, RIVALS[rival])
+    rule = Additive(problem.scorer)
+    rule.start_from({"weights": weights})
+    trainer = OnlineTrainer(problem, objective, rule, batch_size=1, averaged=False)
     one = np.array([3])
     before = trainer.run_pass(one, lambda _: None).loss
     for _ in range(30):
