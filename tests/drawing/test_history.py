@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from arbora.fitting.loop import History, PassRecord
 
 from arbora import ArgumentError, FileError
 from arbora.drawing import draw_history
+from arbora.fitting.loop import History, PassRecord
 
 pytest.importorskip("matplotlib")
 
