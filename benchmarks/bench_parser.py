@@ -16,10 +16,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from arbora.training.loop import PassRecord
-
 import arbora
-from arbora.parsers import ParseOptions
+from arbora.fitting.loop import PassRecord
+from arbora.options import ParseOptions
 
 Parse = Callable[[], int]  # parses the test file and says how many words it has
 

@@ -156,7 +156,7 @@ def zstar(study: Study) -> None:
                 options = {} if learner is None else {"learner": learner}
                 parser = study.parser(treebank, order=order, **options)
                 data = study.dev(treebank, parser)
-                named = f"{parser.settings.learner}"
+                named = f"{parser.options.learner.tag}"
                 print(f"| {treebank} | {order} | {named} | {_quality_of_walks(data)} |", flush=True)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from arbora.parsers.settings import PARTS_OF_ORDER
 from dual_models import EWT, ORDERS, Scored, Study, timed_decode, with_random_weights
 
 from arbora.errors import SolverError
 from arbora.inference.dual import Solver
 from arbora.inference.integer_program import ProgramAnswer, solve_program
+from arbora.options import ParserOptions
 from arbora.scores import Scores
 from arbora.types import IntArray, Root
 
@@ -172,7 +172,7 @@ def _random_instances(count: int) -> None:
 def _random_parts(order: str, n_words: int, rng: np.random.Generator) -> Scores:
     """Normal scores on the steps of an order's automata, and on arcs."""
     kind = "consecutive_siblings" if order == "sibling" else "grandsiblings"
-    assert kind in PARTS_OF_ORDER[order]  # type: ignore[index]  # an order
+    assert kind in ParserOptions.from_keywords({"order": order}).order.parts
     side = n_words + 1
     arcs = rng.normal(size=(side, side))
     arcs[:, 0] = -np.inf
