@@ -10,7 +10,7 @@ import pytest
 
 import arbora
 from arbora import Parser
-from arbora.parsers import model_file
+from arbora.models import checks
 from tests.cli.conftest import TREEBANK, arbora_process, assert_one_sentence
 
 TEST = str(TREEBANK / "test.conllu")
@@ -69,7 +69,7 @@ def test_inspect_odd_cards(run, folder_of_odd_cards, extra):
 @pytest.fixture
 def folder_of_odd_cards(parser, tmp_path, monkeypatch):
     """Models that other programs have written."""
-    monkeypatch.setattr(model_file, "check_card", lambda _: None)
+    monkeypatch.setattr(checks, "check_card", lambda _: None)
     paths = []
     for card in ({"trained_on": {}}, {"dev": {"uas": 1}}, {"best_pass": 1}, {"licence": 3}):
         paths.append(tmp_path / f"{next(iter(card))}.arbora")

@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
-from arbora.parsers.lengths import LONGEST_SENTENCE
 
 import arbora
 from arbora import ArgumentError, Sentence, TooLargeError
 from arbora.cli.parse import _LONGEST_SENTENCE
+from arbora.options import ParseOptions
 from tests.cli.conftest import GOLD, TREEBANK, arbora_process, assert_one_sentence
 
 TEST = str(TREEBANK / "test.conllu")
@@ -347,10 +347,10 @@ def test_very_long_sentences_are_refused_with_their_line(run, model, tmp_path, m
 
 
 def test_the_limit_is_the_parsers_own(parser):
-    assert _LONGEST_SENTENCE == LONGEST_SENTENCE
+    assert ParseOptions().max_words == _LONGEST_SENTENCE
     sentence = Sentence.from_words(["w"] * 11)
     with pytest.raises(TooLargeError, match="sentence 2: the sentence has 11 words and the limit"):
         parser.parse([Sentence.from_words(["w"]), sentence], max_words=10)
-    with pytest.raises(ArgumentError, match="max_words is a number of words, not 0"):
+    with pytest.raises(ArgumentError, match="max_words must be between 1 and 1e"):
         parser.parse([sentence], max_words=0)
     assert len(parser.parse([sentence], max_words=11)) == 1

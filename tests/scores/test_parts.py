@@ -7,10 +7,10 @@ import pickle
 
 import numpy as np
 import pytest
-from arbora.parts import KINDS, PackedParts
 
 import arbora
 from arbora import Parts, ScoreError
+from arbora.scores import KINDS, Scores
 from arbora.testing import (
     all_part_rows,
     enumerate_trees,
@@ -24,7 +24,7 @@ EVERY_TREE = enumerate_trees(4, "nonprojective", "multi")
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_part_that_a_tree_can_have_has_one_place(kind):
-    packed = PackedParts.over(np.zeros(25), np.array([4]), [kind])
+    packed = Scores.over(np.zeros(25), np.array([4]), [kind])
     listed = [tuple(row) for row in packed.columns(kind, 0).tolist()]
     assert len(set(listed)) == len(listed)
     assert set(all_part_rows(kind, 4)) <= set(listed)
@@ -34,7 +34,7 @@ def test_every_part_that_a_tree_can_have_has_one_place(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_parts_of_a_tree_are_those_that_looking_finds(kind):
-    packed = PackedParts.over(np.zeros(25), np.array([4]), [kind])
+    packed = Scores.over(np.zeros(25), np.array([4]), [kind])
     rows = packed.columns(kind, 0)
     for heads in EVERY_TREE:
         found = rows[packed.of_tree(kind, 0, heads.astype(np.int32))]
@@ -51,10 +51,10 @@ def test_scores_of_trees(seed):
 def test_many_sentences_keep_their_own_tables():
     rng = np.random.default_rng(0)
     some = [random_parts(rng, n, KINDS[: n - 1]) for n in (2, 4, 3)]
-    packed = PackedParts.joined(some)
+    packed = Scores.joined(some)
     for i, parts in enumerate(some):
         for kind in packed.kinds:
-            expected = parts.packed().tables.get(kind)
+            expected = Scores.from_parts(parts).tables.get(kind)
             piece = packed.piece(kind, i)
             assert np.array_equal(piece, np.zeros(len(piece)) if expected is None else expected)
 

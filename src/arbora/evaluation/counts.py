@@ -143,6 +143,7 @@ class TreeFaults:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain values, as for JSON."""
         return {
             "cycles": self.cycles,
             "several_roots": self.several_roots,

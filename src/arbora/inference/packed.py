@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora._core import inference as kernels
-from arbora.errors import ArboraError, NoTreeError, ScoreError, TooLargeError
+from arbora.errors import ArboraError, TooLargeError
+from arbora.inference.reports import explain_report
 from arbora.types import FloatArray, IntArray, Root, Tree, TreeClass
 
 __all__ = [
@@ -170,7 +171,9 @@ class Packed:
         start = self.flat if source is None else source
         found = kernels.copy_and_check(start, *self._arguments(), self.flat)
         read_only(self.flat)
-        return {i: _explain(tuple(report), self.scores(i), self.trees) for i, *report in found}
+        return {
+            i: explain_report(tuple(report), self.scores(i), self.trees) for i, *report in found
+        }
 
     def sums(self, marginals: bool) -> PackedSums:
         """log Z of every sentence and, if asked for, all marginals."""
@@ -311,6 +314,7 @@ def check_list(k: int, trees: Packed, bytes_per_word: int) -> None:
 
 
 def list_too_large(k: int, trees: Packed, bytes_per_word: int) -> TooLargeError:
+    """The error for lists of k best trees that do not fit into memory."""
     need = _size_of_lists(k, trees, bytes_per_word)
     each = trees.n_words_in_all * bytes_per_word + len(trees) * BYTES_PER_TREE
     return TooLargeError(
@@ -399,34 +403,3 @@ def pack_stack(
     n_labels = stack.shape[3] if stack.ndim == 4 else None
     packed = Packed(_room(source.size), n_words, n_labels, trees, root, threads)
     return packed, packed.check(source)
-
-
-def _explain(report: tuple[int, ...], scores: FloatArray, trees: TreeClass) -> ArboraError:
-    cell, head, modifier, label, problem, word = report
-    if cell:
-        index = [head, modifier] if scores.ndim == 2 else [head, modifier, label]
-        what, advice = {
-            1: ("NaN", "replace it by a number"),
-            2: ("+inf", "scores must be finite, or -inf to forbid an arc"),
-            3: (
-                f"beyond {kernels.LARGEST_SCORE:g} in magnitude",
-                "use -inf to forbid an arc and constrain() to require one",
-            ),
-        }[cell]
-        return ScoreError(f"scores{index} is {what}: {advice}")
-    kind = "projective tree" if trees == "projective" else "tree"
-    text = {
-        1: f"word {word} has no possible head: every arc into it is forbidden",
-        2: f"word {word} cannot be reached from the root over the allowed arcs",
-        3: 'no word may be attached to the root: allow a root arc or use root="multi"',
-        4: f"word {word} can only be reached over a second root arc: allow another head for it "
-        'or use root="multi"',
-        5: "every tree over the allowed arcs has crossing arcs: "
-        f"allow another head for word {word} or use SpanningTrees",
-        6: "every tree over the allowed arcs has crossing arcs: allow more arcs "
-        "or use SpanningTrees",
-    }[problem]
-    if np.isneginf(scores[0]).all():
-        text += " (all of scores[0] is -inf: scores are indexed [head, modifier], transposed?)"
-    named = word if problem in (1, 2, 4, 5) else None
-    return NoTreeError(f"there is no {kind}: {text}", named)

@@ -82,6 +82,7 @@ def to_bytes(model: Model) -> bytes:
     check_model(model)
     tensors: Tensors = {}
     text = json.dumps(_describe(model, tensors), ensure_ascii=False, sort_keys=True)
+    text = text.encode(errors="replace").decode()  # names of files need not be Unicode
     if len(text.encode()) > MAX_HEADER_BYTES // 2:
         raise ModelError(
             f"the model's description has {len(text) / 1e6:,.1f} MB, which is too large: check the "

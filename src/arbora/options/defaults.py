@@ -33,13 +33,16 @@ __all__ = ["default_choices", "default_values", "fill"]
 Some = TypeVar("Some", bound=Component)
 
 
-def _tag(value: Any) -> Any:
-    return value.tag if isinstance(value, Component) else value
+def _tag(value: Any) -> str | None:
+    """A choice by its name; what is no choice at all is refused later, when it is checked."""
+    if isinstance(value, Component):
+        return value.tag
+    return value if isinstance(value, str) or value is None else repr(type(value))
 
 
 def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
     """The keywords with learner, inference and training inference, where these were not said."""
-    known = {name: _tag(value) for name, value in {**kept, **keywords}.items()}
+    known: dict[str, Any] = {name: _tag(value) for name, value in {**kept, **keywords}.items()}
     chosen = dict(keywords)
 
     def settle(name: str, value: str) -> None:

@@ -12,16 +12,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from arbora.parsers.model_file import from_bytes, to_bytes
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 import arbora
 from arbora import ModelError, Parser
 from arbora.features import WordClusters
-from arbora.parsers import model_file, tensor_file
-from tests.parsers.conftest import trained
-from tests.parsers.test_model_file import refused, with_description
+from arbora.models import model_file, tensor_file
+from arbora.models.model_file import from_bytes, to_bytes
+from tests.models.test_model_file import description_of, refused, with_description
+from tests.small_parsers import trained
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,21 @@ def with_header(header, rest):
     return len(text).to_bytes(8, "little") + text + rest
 
 
+def weights_of(model):
+    return model.scorer.weights
+
+
+def with_weights(model, **weights):
+    """The model with other weights of its scorer or labeller."""
+    return model.with_parameters({f"{name}.weights": values for name, values in weights.items()})
+
+
+def test_a_file_without_a_checksum_of_its_layout_is_refused(data):
+    assert "damaged" in refused(without_layout(data))
+
+
 def without_layout(data):
-    """The file as it was written before layouts had a checksum."""
+    """The file as if layouts had no checksum, as in the first files of format 1."""
     header, _ = header_of(data)
     text, tensors = header["__metadata__"]["arbora"], load_tensors(data)
     del tensors["checksum"], tensors["layout"]
@@ -48,10 +61,8 @@ def without_layout(data):
     return save_tensors(tensors, {"arbora": text})
 
 
-@pytest.mark.parametrize("older", [False, True])
-def test_types_shapes_and_names_are_covered(data, older):
-    data = without_layout(data) if older else data
-    assert from_bytes(data).weights.tobytes() == trained().model.weights.tobytes()
+def test_types_shapes_and_names_are_covered(data):
+    assert weights_of(from_bytes(data)).tobytes() == weights_of(trained().model).tobytes()
     other = {"F32": "I32", "U32": "F32", "U16": "I16", "U8": "I8"}
     header, rest = header_of(data)
     for name in set(header) - {"__metadata__", "checksum", "layout"}:
@@ -157,26 +168,29 @@ def test_unpacked_sizes_are_checked_before_reading(tmp_path, data):
         arbora.load(path)
 
 
-@pytest.mark.parametrize("size", [1 << 62, 1 << 40, 1 << 15, 0, -1, 0.5, "many", None])
-def test_forged_sizes(data, size):
-    sizes = {"weights": size, "label_weights": 0}
-    assert "number of weights does not fit" in refused(with_description(data, sizes=sizes))
+@pytest.mark.parametrize("bits", [1 << 62, 60, 15, 0, -1, 0.5, "many", None])
+def test_forged_sizes(data, bits):
+    """Sizes that the options do not ask for, in the description of the scorer."""
+    components = description_of(data)["components"]
+    forged = components | {"scorer": components["scorer"] | {"bits": bits}}
+    assert "does not fit" in refused(with_description(data, components=forged))
 
 
 @pytest.fixture(scope="module")
 def sparse():
     """A model with few weights that are not zero, which are stored with their places."""
     model = trained().model
-    arcs, labels = np.zeros_like(model.weights), np.zeros_like(model.label_weights)
+    arcs = np.zeros_like(model.scorer.weights)
+    labels = np.zeros_like(model.labeller.scorer.weights)
     arcs[[3, 5, 77]] = labels[[1, 2, 4]] = 1.5
-    return to_bytes(replace(model, weights=arcs, label_weights=labels))
+    return to_bytes(with_weights(model, scorer=arcs, labeller=labels))
 
 
 @pytest.mark.parametrize(
     "places", [[3, 5], [5, 3, 77], [3, 3, 77], [3, 5, 1 << 14], [3, 5, (1 << 32) - 1]]
 )
 def test_places_that_are_none(sparse, places):
-    index = {"weights.index": np.array(places, dtype=np.uint32)}
+    index = {"scorer.weights.index": np.array(places, dtype=np.uint32)}
     assert "damaged" in refused(with_description(sparse, index))
 
 
@@ -185,26 +199,23 @@ def test_models_larger_than_the_memory(sparse, monkeypatch):
     labels = [f"x{i}" for i in range(100)]
     changes = {
         "labels": labels,
-        "settings": trained().model.settings.to_dict() | {"label_bits": 24},
-        "sizes": {"weights": 1 << 14, "label_weights": len(labels) << 24},
+        "options": trained().model.options.keywords() | {"label_bits": 24},
     }
     text = refused(with_description(sparse, **changes))
     assert "an array takes 6.7 GB, and this machine has 1.0 GB" in text
-    changes["labels"] = [f"x{i}" for i in range(10_000)]
-    assert "does not fit" in refused(with_description(sparse, **changes))
 
 
 @pytest.mark.parametrize("size", [3e38, 1e20, 2e9])
-@pytest.mark.parametrize("name", ["weights", "label_weights"])
+@pytest.mark.parametrize("name", ["scorer", "labeller"])
 def test_weights_that_are_too_large(name, size):
     model = trained().model
-    weights = getattr(model, name).copy()
+    weights = (model.scorer if name == "scorer" else model.labeller.scorer).weights.copy()
     weights[7] = -size
-    with pytest.raises(ModelError, match=rf"the model's {name} go up to"):
-        to_bytes(replace(model, **{name: weights}))
-    assert "the training has diverged" in refused(
-        with_description(to_bytes(model), without(to_bytes(model), name) | {name: weights})
-    )
+    with pytest.raises(ModelError, match=rf"the weights of the model's {name} go up to"):
+        to_bytes(with_weights(model, **{name: weights}))
+    key = f"{name}.weights"
+    changed = without(to_bytes(model), key) | {key: weights}
+    assert "the training has diverged." in refused(with_description(to_bytes(model), changed))
 
 
 def without(data, name):
@@ -214,8 +225,10 @@ def without(data, name):
 def test_large_weights_give_finite_answers(test_sentences):
     """Up to what is accepted, probabilities are probabilities."""
     model = trained().model
-    for scale in (1e3, 1e6, 9e8 / np.abs(model.weights).max()):
-        large = replace(model, weights=(model.weights * scale).astype(np.float32), temperature=1.0)
+    weights = model.scorer.weights
+    for scale in (1e3, 1e6, 9e8 / np.abs(weights).max()):
+        scaled = with_weights(model, scorer=(weights * scale).astype(np.float32))
+        large = replace(scaled, temperature=1.0)
         for parsed in Parser.from_model(from_bytes(to_bytes(large))).parse(test_sentences):
             assert np.isfinite(parsed.log_prob)
             assert ((parsed.arc_probabilities >= 0.0) & (parsed.arc_probabilities <= 1.0)).all()
@@ -228,7 +241,9 @@ def test_temperatures_count_as_well():
 
 def test_shares_of_clusters_are_shares():
     for share in (float("nan"), float("inf"), -1.0, 1e30):
-        model = replace(trained().model, word_clusters=WordClusters([("the", "0", share)]))
+        model = trained().model
+        clusters = WordClusters([("the", "0", share)])
+        model = replace(model, encoder=replace(model.encoder, clusters=clusters))
         with pytest.raises(ModelError, match="share of 'the'"):
             to_bytes(model)
 
