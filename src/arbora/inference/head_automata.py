@@ -2,7 +2,7 @@
 
 Koo, Rush, Collins, Jaakkola & Sontag (2010): a search for trees and automata for the
 modifiers of each head are made to agree by multipliers on the arcs. The loop itself is
-`cpp/src/dual_decomposition.cpp`.
+`cpp/src/inference/dual_decomposition.cpp`.
 """
 
 from __future__ import annotations

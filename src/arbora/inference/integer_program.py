@@ -119,7 +119,7 @@ class _Arcs:
 
     @classmethod
     def of(cls, parts: Parts, program: LinearProgram) -> _Arcs:
-        """The score of each word's best arc is left out, as in `cpp/src/level_arcs.cpp`.
+        """The score of each word's best arc is left out, as in `cpp/src/inference/level_arcs.cpp`.
 
         All trees lose the same by it, and HiGHS's tolerances are of what is left.
         """

@@ -96,8 +96,8 @@ def _check_weights(name: str, values: NDArray[Any], size: int, temperature: floa
     if largest > LARGEST_WEIGHT * min(1.0, temperature):
         raise ModelError(
             f"the weights of the model's {name} go up to {largest:.3g} at temperature "
-            f"{temperature:.3g}, and beyond {LARGEST_WEIGHT:.0e} scores are not exact; the training "
-            "has diverged."
+            f"{temperature:.3g}, and beyond {LARGEST_WEIGHT:.0e} scores are not exact; the "
+            "training has diverged."
         )
 
 
