@@ -7,7 +7,7 @@ RUN := $(BIN)/python
 STAMP := $(VENV)/installed
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: help demo test test-fast lint format bench sanitize wheel pictures clean
+.PHONY: help demo test test-fast lint format bench sanitize wheel docs hooks pictures clean
 
 help:            ## This list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -44,6 +44,13 @@ sanitize: $(STAMP)  ## The core's tests under address and undefined-behaviour sa
 
 wheel: $(STAMP)  ## A wheel in dist/
 	$(RUN) -m build --wheel --no-isolation --outdir dist
+
+docs: $(STAMP)   ## The documentation site in build/site; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
+	@echo "open build/site/index.html, or serve it: $(RUN) -m http.server -d build/site"
+
+hooks: $(STAMP)  ## Check what is committed (pre-commit)
+	$(RUN) -m pre_commit install
 
 pictures: $(STAMP)  ## Draw the pictures of README and docs again
 	$(RUN) docs/draw_pictures.py

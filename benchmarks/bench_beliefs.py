@@ -21,7 +21,8 @@ from bench_parser import arbora_parse, find
 from timing import wall_and_processor
 
 import arbora
-from arbora.parsers.model_file import write_model
+from arbora.models.model_file import write_model
+from arbora.options import ParserOptions
 
 LEARNERS = {"surrogate likelihood": "loglinear", "l2": "l2"}
 SENTENCES = 2000  # of training, of which passes are timed
@@ -63,11 +64,11 @@ def parsing(folder: Path, memory: Path, rounds: int) -> None:
     )
     model = arbora.load(automata).model
     for inference in ("bp", "dual", "exact"):
-        settings = replace(model.settings, inference=inference, decode=None)
-        if inference != "bp":
-            settings = replace(settings, training_inference="bp")
+        decode = "map" if inference == "dual" else "mbr"
+        chosen = {"inference": inference, "training_inference": "bp", "decode": decode}
+        options = ParserOptions.from_keywords(chosen, model.options.keywords())
         path = memory / f"speed-{folder.name}-same-{inference}.arbora"
-        write_model(replace(model, settings=settings.resolved()), path)
+        write_model(replace(model, options=options), path)
         candidates[f"one projective model, {inference}"] = arbora_parse(path, test, 1, output)
     rates(candidates, rounds)
     output.unlink()

@@ -17,7 +17,7 @@ from timing import interleaved, ratio
 
 import arbora
 from arbora.inference import PackedLoopy, PackedSecondOrder
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 
 SENTENCES = 64
 MODELS = {
@@ -27,16 +27,14 @@ MODELS = {
 }
 
 
-def pruned(
-    rng: np.random.Generator, n_words: int, heads: float, kinds: tuple[str, ...]
-) -> PackedParts:
+def pruned(rng: np.random.Generator, n_words: int, heads: float, kinds: tuple[str, ...]) -> Scores:
     """About so many random heads for every word, one of them the word before; normal scores."""
     side = n_words + 1
     kept = rng.random((SENTENCES, side, side)) < (heads - 1) / n_words
     kept[:, np.arange(n_words), np.arange(1, side)] = True
     kept[:, :, 0] = kept[:, np.arange(side), np.arange(side)] = False
     arcs = np.where(kept, rng.normal(size=kept.shape), -np.inf)
-    parts = PackedParts.over(arcs.reshape(-1), np.full(SENTENCES, n_words), kinds)
+    parts = Scores.over(arcs.reshape(-1), np.full(SENTENCES, n_words), kinds)
     for scores in parts.tables.values():
         scores[:] = rng.normal(size=len(scores))
     return parts

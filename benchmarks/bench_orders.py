@@ -19,11 +19,8 @@ from timing import interleaved, ratio, wall_and_processor
 
 import arbora
 from arbora.data.whole import read_whole
-from arbora.features import Encoded
 from arbora.inference.packed_second_order import PackedSecondOrder
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.higher_order import PartDecoder
-from arbora.parts import PackedParts
+from arbora.models.decoding import Decoder
 
 GOALS = {"sibling": 15_000, "grandsibling": 8_000}
 ORDERS = ("first", *GOALS)
@@ -67,16 +64,9 @@ def exact_sums(folder: Path, memory: Path, rounds: int) -> None:
         model_of(folder, memory, "grandsibling", trees="projective", inference="exact"), threads=1
     ).model
     block = read_whole(list(arbora.read_conllu(find(folder, "test"))))
-    encoded = Encoded(block, model.features, model.word_clusters)
-    everything = np.arange(len(block))
-    first_order = BlockDecoder(model, 1).distribution(encoded, everything)
-    parts = PartDecoder(model, 1, "projective").parts(encoded, everything, first_order)
-
-    def with_threads(threads: int) -> PackedSecondOrder:
-        kept = PackedParts.over(parts.arcs, parts.n_words, parts.kinds, threads)
-        return PackedSecondOrder(kept.with_scores(parts.arcs, parts.tables), model.root)
-
-    one, two = with_threads(1), with_threads(2)
+    encoded = model.encoder.encode(block)
+    scores = Decoder(model, 1).score(encoded, np.arange(len(block))).scores
+    one, two = (PackedSecondOrder(scores, model.root, threads) for threads in (1, 2))
     questions = {"marginals": "sums", "best trees": "argmax"}
     print(f"Exact projective grandsiblings, {len(block)} sentences, sentences a second")
     for name, method in questions.items():

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import arbora
-from arbora.parsers import ParseOptions
-from arbora.training.loop import PassRecord
+from arbora.fitting.loop import PassRecord
+from arbora.options import ParseOptions
 
 Parse = Callable[[], int]  # parses the test file and says how many words it has
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from arbora.evaluation.significance import permutation_test
 from arbora.inference.automata import best_walks
 from arbora.inference.dual import Solver, decode_dual, dual_history
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.types import Root, TreeClass
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def zstar(study: Study) -> None:
                 options = {} if learner is None else {"learner": learner}
                 parser = study.parser(treebank, order=order, **options)
                 data = study.dev(treebank, parser)
-                named = f"{parser.settings.learner}"
+                named = f"{parser.options.learner.tag}"
                 print(f"| {treebank} | {order} | {named} | {_quality_of_walks(data)} |", flush=True)
 
 
@@ -179,7 +179,7 @@ def _quality_of_walks(data: Scored) -> str:
     )
 
 
-def _agree_at_once(parts: PackedParts, root: Root) -> bool:
+def _agree_at_once(parts: Scores, root: Root) -> bool:
     return bool(decode_dual(parts, "nonprojective", root, 1, "subgradient").certified[0])
 
 

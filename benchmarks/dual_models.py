@@ -1,6 +1,6 @@
 """Models that are trained once and kept, and the sentences that they score: what dual.py is about.
 
-A model is kept under its resolved settings, so that one trained with other defaults is not used
+A model is kept under all its options, so that one trained with other defaults is not used
 again by mistake.
 """
 
@@ -12,7 +12,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,9 @@ import arbora
 from arbora.data import Sentence
 from arbora.data.whole import read_whole
 from arbora.evaluation.rules import rule_for
-from arbora.features import Encoded
 from arbora.inference.dual import DualAnswers, Solver, decode_dual
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.higher_order import PartDecoder
-from arbora.parts import PackedParts
+from arbora.models.decoding import Decoder
+from arbora.scores import Scores
 from arbora.types import IntArray, Root, TreeClass
 
 ORDERS = ("sibling", "grandsibling")
@@ -39,7 +37,7 @@ EWT = "ud_english_ewt"
 class Scored:
     """Sentences with the arcs and parts that a model keeps and scores, one pack for each."""
 
-    parts: list[PackedParts]
+    parts: list[Scores]
     gold: list[IntArray]
     counted: list[NDArray[np.bool_]]  # the words that the format's rule counts
     root: Root
@@ -98,10 +96,10 @@ class Study:
         wanted = min(limits) if limits else None
         threads = self.experiments.threads
         parser = arbora.Parser(threads=threads, labels="none", **options)
-        settings = parser.settings.resolved().to_dict()
-        key = json.dumps([GENERATION, treebank, wanted, settings], sort_keys=True)
+        complete = parser.options.keywords()
+        key = json.dumps([GENERATION, treebank, wanted, complete], sort_keys=True)
         stem = hashlib.sha256(key.encode()).hexdigest()[:20]
-        path = self.experiments.memory / f"{treebank}-{settings['order']}-{stem}.arbora"
+        path = self.experiments.memory / f"{treebank}-{complete['order']}-{stem}.arbora"
         if path.exists():
             return arbora.load(path, threads=threads)
         splits = self.experiments.splits(treebank)
@@ -131,13 +129,8 @@ def scored(sentences: list[Sentence], parser: arbora.Parser) -> Scored:
     """What a parser of higher order makes of sentences before it looks for trees."""
     model = parser.model
     block = read_whole(sentences)
-    encoded = Encoded(block, model.features, model.word_clusters)
-    first_order = BlockDecoder(model, 1)
-    scorer = PartDecoder(model, 1, model.decode_trees)
-    parts = []
-    for i in range(len(sentences)):
-        place = np.array([i])
-        parts.append(scorer.parts(encoded, place, first_order.distribution(encoded, place)))
+    encoded, decoder = model.encoder.encode(block), Decoder(model, 1)
+    parts = [decoder.score(encoded, np.array([i])).scores for i in range(len(sentences))]
     rule = rule_for(None, sentences[0].format)
     counted = [
         np.ones(len(one), dtype=bool) if rule.everything else ~np.array(rule.punctuation(one))
@@ -150,12 +143,14 @@ def scored(sentences: list[Sentence], parser: arbora.Parser) -> Scored:
 def with_random_weights(parser: arbora.Parser, seed: int = 0) -> arbora.Parser:
     """The same features and the same pruner under weights that mean nothing."""
     model = parser.model
-    weights = np.random.default_rng(seed).normal(size=len(model.weights)).astype(np.float32)
-    return arbora.Parser.from_model(replace(model, weights=weights), parser.threads)
+    size = len(model.scorer.parameters()["weights"])
+    weights = np.random.default_rng(seed).normal(size=size).astype(np.float32)
+    other = model.with_parameters({"scorer.weights": weights})
+    return arbora.Parser.from_model(other, parser.threads)
 
 
 def timed_decode(
-    parts: PackedParts, root: Root, limit: int, solver: Solver
+    parts: Scores, root: Root, limit: int, solver: Solver
 ) -> tuple[DualAnswers, float]:
     """The best tree without regard to crossing arcs, and the seconds that it took."""
     started = time.perf_counter()

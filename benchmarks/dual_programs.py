@@ -11,12 +11,12 @@ from dual_models import EWT, ORDERS, Scored, Study, timed_decode, with_random_we
 from arbora.errors import SolverError
 from arbora.inference.dual import Solver
 from arbora.inference.integer_program import ProgramAnswer, solve_program
-from arbora.parsers.settings import PARTS_OF_ORDER
-from arbora.parts import PackedParts
+from arbora.options import ParserOptions
+from arbora.scores import Scores
 from arbora.types import IntArray, Root
 
 Found = tuple[IntArray, bool, float]  # heads, integral or certified, seconds
-Method = Callable[[PackedParts, Root], Found]
+Method = Callable[[Scores, Root], Found]
 
 PATIENCE = 60.0  # seconds for one sentence's integer program
 
@@ -38,7 +38,7 @@ PAPER = {
 def _program(**options: Any) -> Method:
     """A linear program; only the solver's own time counts."""
 
-    def run(parts: PackedParts, root: Root) -> Found:
+    def run(parts: Scores, root: Root) -> Found:
         answer: ProgramAnswer = solve_program(parts.sentence(0), root=root, **options)
         return answer.heads, answer.certified, answer.seconds
 
@@ -46,7 +46,7 @@ def _program(**options: Any) -> Method:
 
 
 def _dual(solver: Solver, limit: int) -> Method:
-    def run(parts: PackedParts, root: Root) -> Found:
+    def run(parts: Scores, root: Root) -> Found:
         answer, took = timed_decode(parts, root, limit, solver)
         return answer.heads, bool(answer.certified[0]), took
 
@@ -134,7 +134,7 @@ def _compare(order: str, data: Scored) -> None:
     print(f"\n{EWT} dev, {order}: {data.summary()}{late if unsolved else ''}\n")
 
 
-def _by_highs(parts: PackedParts, root: Root) -> ProgramAnswer | None:
+def _by_highs(parts: Scores, root: Root) -> ProgramAnswer | None:
     """The integer program's optimum; None if it takes too long."""
     try:
         answer = solve_program(parts.sentence(0), root=root, time_limit=PATIENCE)
@@ -169,15 +169,15 @@ def _random_instances(count: int) -> None:
         print(f"| {order} | " + " | ".join(cells) + f" | {theirs} |", flush=True)
 
 
-def _random_parts(order: str, n_words: int, rng: np.random.Generator) -> PackedParts:
+def _random_parts(order: str, n_words: int, rng: np.random.Generator) -> Scores:
     """Normal scores on the steps of an order's automata, and on arcs."""
     kind = "consecutive_siblings" if order == "sibling" else "grandsiblings"
-    assert kind in PARTS_OF_ORDER[order]  # type: ignore[index]  # an order
+    assert kind in ParserOptions.from_keywords({"order": order}).order.parts
     side = n_words + 1
     arcs = rng.normal(size=(side, side))
     arcs[:, 0] = -np.inf
     np.fill_diagonal(arcs, -np.inf)
-    parts = PackedParts.over(arcs.reshape(-1), np.array([n_words]), [kind])
+    parts = Scores.over(arcs.reshape(-1), np.array([n_words]), [kind])
     parts.tables[kind][:] = rng.normal(size=len(parts.tables[kind]))
     return parts
 

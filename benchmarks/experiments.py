@@ -23,8 +23,9 @@ import arbora
 from arbora.data import Sentence
 from arbora.data.whole import read_whole
 from arbora.evaluation.rules import rule_for
-from arbora.parsers import ParseOptions
-from arbora.parsers.output import parse_block
+from arbora.models.output import parse_block
+from arbora.options import ParseOptions
+from arbora.options.build import build
 
 # Raised when features or learners change, so that results of older code are not used again.
 GENERATION = 3
@@ -184,7 +185,7 @@ def _decoder_options(name: str) -> dict[str, str]:
 def _judge(
     parser: arbora.Parser, gold: list[Sentence], how: dict[str, str], seconds: float
 ) -> Result:
-    options = ParseOptions.checked(**how)
+    options = build(ParseOptions, how)
     started = time.perf_counter()
     block = parse_block(parser.decoder(options), read_whole(gold), options)
     parsing = time.perf_counter() - started
@@ -213,7 +214,7 @@ def _judge(
             "temperature": parser.model.temperature,
             "best_pass": parser.history.best,
             "decode_trees": parser.model.decode_trees,
-            "certified": float(block.trees.certified.mean()) if parser.model.pruner else 1.0,
+            "certified": float(block.trees.certified.mean()) if parser.model.companion else 1.0,
             "seconds_per_sentence": parsing / len(gold),
         },
     )  # fmt: skip

@@ -158,7 +158,9 @@ def regulariser(experiments: Experiments, seeds: int) -> None:
         for name in ("CLL", "L2"):
             options = {"order": "grandsibling"}
             runs = [
-                _runs(experiments, treebank, seeds, LOSSES[name], l2=strength, **options)
+                _runs(
+                    experiments, treebank, seeds, LOSSES[name], regularization=strength, **options
+                )
                 for strength in strengths
             ]
             scores = [float(np.mean([run.dev_uas for run in some])) for some in runs]
@@ -196,7 +198,7 @@ def grid(experiments: Experiments, seeds: int) -> None:
                 options = {"order": "grandsibling", "bp_iterations": count}
                 cells = []
                 for rate in rates:
-                    tuned = options | {"l2": strength, "rate": rate}
+                    tuned = options | {"regularization": strength, "rate": rate}
                     runs = _runs(experiments, treebank, seeds, LOSSES[name], **tuned)
                     cells.append(f"{np.mean([run.dev_uas for run in runs]):.2f}")
                 print(f"| {name} | {count} | {strength:g} | " + " | ".join(cells) + " |")

@@ -1,4 +1,6 @@
-"""Not only trees: a hidden Markov model and a grammar as hypergraphs (G15, section 5.4).
+"""Not only trees: a hidden Markov model and a grammar as hypergraphs.
+
+The sums are those of Gormley et al. (2015, section 5.4).
 
 Say which item is built from which, and the sums, best derivations, samples and gradients are there.
 Both answers are checked against their textbook recursions: forward-backward, and CKY with inside

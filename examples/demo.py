@@ -15,7 +15,7 @@ import numpy as np
 
 from arbora import ParsedSentence, Parser, Sentence, evaluate, read_conllu
 from arbora.drawing import make_printable, tree_text
-from arbora.training.loop import PassRecord
+from arbora.fitting.loop import PassRecord
 
 TREEBANK = Path(__file__).parent / "treebank"
 PHRASES = {"nmod", "obl", "conj", "advcl"}  # labels of what is hard to attach

@@ -13,14 +13,35 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [
     *sorted(ROOT.glob("*.md")),
-    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("docs/**/*.md")),
     ROOT / "cpp" / "README.md",
     ROOT / "benchmarks" / "README.md",
 ]
+
+
+def name_of(page):
+    """Its path in the repository."""
+    return page.relative_to(ROOT).as_posix()
+
+
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.fixture
+def tables():
+    """The tables that the how-to pages add to, as they were after the test."""
+    from arbora.fitting.objectives import OBJECTIVES
+    from arbora.scoring import SCORERS
+
+    before = [(table, dict(table)) for table in (OBJECTIVES, SCORERS)]
+    yield
+    for table, entries in before:
+        table.clear()
+        table.update(entries)
+
+
+@pytest.mark.usefixtures("tables")
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_code_of_a_page(page):
     """Blocks of a page share their names; a text block after code is what the code prints."""
     names: dict[str, object] = {"__name__": "docs"}
@@ -29,7 +50,7 @@ def test_code_of_a_page(page):
         line = page.read_text(encoding="utf-8")[: match.start()].count("\n") + 1
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile("\n" * line + code, str(page), "exec"), names)
+            exec(compile("\n" * line + code, str(page), "exec", dont_inherit=True), names)
         if expected is not None:
             assert printed.getvalue().strip() == expected.strip()
 
@@ -64,12 +85,12 @@ def test_reliability_is_drawn_as_it_is_reported():
     assert f"expected calibration error {100 * measured.ece:.2f} %" in picture
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_placeholder_is_left(page):
     assert not re.search(r"^[A-Z]+_[A-Z]+$", page.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "arbora"
+sys.path.insert(0, str(ROOT / "tools"))
 
-# From top to bottom; the folders of one line are siblings and do not know each other.
-LAYERS = [
-    {"cli", "server"},
-    {"parsers"},
-    {"training"},
-    {"losses", "evaluation", "drawing"},
-    {"inference", "scoring"},
-    {"features"},
-    {"data"},
-    {"parts"},
-    {"arrays", "types"},
-    {"errors"},
-]
+from import_graph import LAYERS  # noqa: E402  # a script beside the package
+
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
 
 # The core's folders, from top to bottom; siblings on one line.
@@ -38,7 +30,7 @@ CORE_LAYERS = [
 CORE_DEPTH = {name: depth for depth, names in enumerate(CORE_LAYERS) for name in names}
 
 # The layer of the package that a submodule of the core belongs to, where the names differ.
-KERNELS_OF = {"learning": "training"}
+KERNELS_OF = {"learning": "fitting", "parts": "scores"}
 
 
 def layer_of(module: str) -> str:
@@ -74,6 +66,11 @@ def test_imports_go_down(path):
             assert DEPTH[there] > DEPTH[here], f"{path.name} ({here}) imports {name} ({there})"
 
 
+def test_the_import_graph_in_the_documentation_is_up_to_date():
+    script = ROOT / "tools" / "import_graph.py"
+    assert subprocess.run([sys.executable, script, "--check"], check=False).returncode == 0
+
+
 def test_testing_is_for_tests_only():
     for path in MODULES:
         if path.relative_to(PACKAGE).parts[0] != "testing":
@@ -81,15 +78,14 @@ def test_testing_is_for_tests_only():
 
 
 def test_the_core_does_not_know_python_and_includes_go_down():
-    for path in [*ROOT.glob("cpp/include/**/*.hpp"), *ROOT.glob("cpp/src/*.cpp")]:
+    for path in [*ROOT.glob("cpp/include/**/*.hpp"), *ROOT.glob("cpp/src/**/*.cpp")]:
         text = path.read_text(encoding="utf-8")
         assert "nanobind" not in text, path
         assert "Python.h" not in text, path
-        if path.suffix == ".hpp":
-            here = path.parent.name
-            for there in re.findall(r'#include "arbora/(\w+)/', text):
-                down = CORE_DEPTH[there] > CORE_DEPTH[here]
-                assert down or there == here, f"{path} includes {there}"
+        here = path.parent.name
+        for there in re.findall(r'#include "arbora/(\w+)/', text):
+            down = CORE_DEPTH[there] > CORE_DEPTH[here]
+            assert down or there == here, f"{path} includes {there}"
 
 
 def test_files_stay_readable():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
@@ -47,6 +49,18 @@ def test_cached_answers_are_attributes(kind, name):
 
 def test_version_is_the_installed_one():
     assert arbora.__version__ == version("arbora")
+
+
+def test_the_version_is_written_once():
+    """pyproject.toml has it; no other file of the package repeats it."""
+    root = Path(__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert arbora.__version__ == project["version"]
+    others = [*root.glob("src/**/*.py"), *root.glob("tools/*.py"), root / "CITATION.cff"]
+    others += [root / "CMakeLists.txt", *root.glob("tests/*.py")]
+    quoted = re.compile(rf"""(version["': =]+|["']){re.escape(project["version"])}\b""", re.I)
+    for path in others:
+        assert not quoted.search(path.read_text(encoding="utf-8")), path
 
 
 def test_types_are_shipped():

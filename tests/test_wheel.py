@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from importlib.metadata import distribution
@@ -68,6 +69,7 @@ def test_wheel_in_an_empty_environment(tmp_path):
         "assert (folder / '_core' / 'inference.pyi').exists()\n"
         "print(arbora.__version__)\n"
     )
-    assert run(python, "-c", script, cwd=tmp_path).strip() == "0.1.0"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert run(python, "-c", script, cwd=tmp_path).strip() == project["version"]
     command = python.parent / "arbora"
-    assert run(command, "--version", cwd=tmp_path).strip() == "arbora 0.1.0"
+    assert run(command, "--version", cwd=tmp_path).strip() == f"arbora {project['version']}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,12 @@ import numpy as np
 from arbora import ProjectiveTrees, Sentence, SpanningTrees
 from arbora._core import learning as kernels
 from arbora.data.whole import read_whole
-from arbora.features import Encoded, FeatureSettings
-from arbora.scoring import ArcScorer, Gradient
-from arbora.training.trainer import ArcProblem
-from arbora.training.treebank import Treebank
+from arbora.features import Encoded, Encoder, FeatureSettings
+from arbora.fitting.trainer import Problem
+from arbora.fitting.treebank import KeptArcs, Treebank
+from arbora.inference.engines import first_order_engine
+from arbora.scores import Scores
+from arbora.scoring import Batch, LinearScorer
 
 TREEBANK = Path(__file__).parents[1] / "examples" / "treebank"
 LABELS = ["root", "nsubj", "obj", "det"]
@@ -59,7 +62,7 @@ def without_heads(sentence, rng, share):
 def toy_treebank(sentences, templates="rich"):
     block = read_whole(sentences)
     settings = FeatureSettings.for_training(templates, block)
-    return settings, Treebank.from_block(block, settings, LABELS)
+    return settings, Treebank.from_block(block, Encoder(settings), LABELS)
 
 
 def toy_problem(
@@ -68,14 +71,50 @@ def toy_problem(
 ):  # fmt: skip
     settings, treebank = toy_treebank(sentences, templates)
     width = len(LABELS) if outcomes == "label" else width
-    scorer = ArcScorer(settings, bits, outcomes=outcomes, row_bits=4, width=width, threads=threads)
-    return ArcProblem(scorer, treebank, trees, root, outcomes in ("edge", "token"))
+    scorer = LinearScorer(
+        settings, bits, outcomes=outcomes, row_bits=4, width=width, threads=threads
+    )
+    engine = first_order_engine(trees, root, threads)
+    return Problem(scorer, treebank, engine, outcomes in ("edge", "token"))
+
+
+def toy_part_problem(sentences, kinds, rng=None, *, trees="projective", root="single", bits=8):
+    """Parts over all arcs, or with `rng` over some, the gold trees and a chain among them."""
+    settings, treebank = toy_treebank(sentences)
+    kept = KeptArcs(treebank.encoded.n_words)
+    for i, n in enumerate(treebank.encoded.n_words.tolist()):
+        mask = (
+            np.ones((n + 1, n + 1), dtype=bool) if rng is None else rng.random((n + 1,) * 2) < 0.7
+        )
+        mask[np.arange(n), np.arange(1, n + 1)] = True
+        mask[treebank.heads_of(i), np.arange(1, n + 1)] = True
+        mask[:, 0] = False
+        np.fill_diagonal(mask, False)
+        kept.put(np.array([i]), mask.astype(np.uint8).reshape(-1))
+    scorer = LinearScorer(settings, bits, kinds=kinds)
+    return Problem(scorer, replace(treebank, kept=kept), first_order_engine(trees, root))
 
 
 def encode(sentences, templates="rich", settings=None, clusters=None):
     block = read_whole(sentences)
     settings = settings or FeatureSettings.for_training(templates, block)
     return settings, Encoded(block, settings, clusters)
+
+
+def batch_of(encoded, sentences=None, **known):
+    """Some sentences, by default all."""
+    return Batch(encoded, np.arange(len(encoded)) if sentences is None else sentences, **known)
+
+
+def scored(scorer, weights, batch, scale=1.0):
+    """The scores of a batch under given weights."""
+    other = scorer.with_parameters({"weights": weights})
+    other.scale = scale
+    return other.scores(batch)[0]
+
+
+def random_weights(rng, scorer, scale=1.0):
+    return rng.normal(scale=scale, size=scorer.size)
 
 
 def everything(encoded):
@@ -89,20 +128,24 @@ def dense(gradient, size, threads=1):
     return answer
 
 
-def dense_gradient(scorer, encoded, d_scores, sentences=None):
-    gradient = Gradient(scorer.size)
-    chosen = everything(encoded) if sentences is None else sentences
-    scorer.expand(gradient, encoded, chosen, d_scores)
-    return dense(gradient, scorer.size, scorer.threads)
+def pulled_back(scorer, batch, d_scores):
+    """The sparse gradient of sum(d_scores * scores); flat numbers are those of arcs."""
+    scorer = scorer.with_parameters({"weights": np.zeros(scorer.size)})
+    scores, pullback = scorer.scores(batch)
+    return pullback(d_scores if isinstance(d_scores, Scores) else scores.with_values(d_scores))
+
+
+def dense_gradient(scorer, batch, d_scores):
+    return dense(pulled_back(scorer, batch, d_scores), scorer.size, scorer.threads)
 
 
 def feature_matrix(scorer, encoded, sentence):
     """One row per cell of a sentence: its features as a dense vector, one arc at a time."""
-    one = np.array([sentence])
-    possible = np.isfinite(scorer.scores(np.zeros(scorer.size), encoded, one))
+    one = batch_of(encoded, np.array([sentence]))
+    possible = np.isfinite(scored(scorer, np.zeros(scorer.size), one).arcs)
     rows = np.zeros((len(possible), scorer.size))
     for cell in np.flatnonzero(possible):
         unit = np.zeros(len(possible))
         unit[cell] = 1.0
-        rows[cell] = dense_gradient(scorer, encoded, unit, one)
+        rows[cell] = dense_gradient(scorer, one, unit)
     return rows

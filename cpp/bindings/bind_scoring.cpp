@@ -198,7 +198,8 @@ void bind_scoring(nb::module_& module) {
       .def_prop_ro("weights", &LinearModel::weights)
       .def_prop_ro("width", &LinearModel::width);
   module.def("make_model", &make_model, "features"_a, "bits"_a, "rows"_a.none());
-  nb::class_<Gradient>(module, "Gradient")
+  nb::class_<Gradient>(module, "Gradient",
+                       "The gradient of a table of weights: only the entries that are not zero.")
       .def(nb::init<std::size_t>(), "weights"_a)
       .def_prop_ro("weights", &Gradient::weights);
   bind_scores<float>(module);

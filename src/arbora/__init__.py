@@ -30,9 +30,9 @@ from arbora.errors import (
 if TYPE_CHECKING:
     from arbora.data import Sentence, read_conllu, write_conllu
     from arbora.evaluation import (
+        AttachmentScores,
         Calibration,
         Comparison,
-        Scores,
         calibration,
         compare,
         evaluate,
@@ -55,13 +55,16 @@ if TYPE_CHECKING:
         TreeBatch,
     )
     from arbora.parsers import ParsedSentence, Parser, load
-    from arbora.parts import Parts
+    from arbora.scores import Parts
     from arbora.types import Decoded, Samples, Tree
+
+    __version__: str
 
 __all__ = [
     "AlignmentError",
     "ArboraError",
     "ArgumentError",
+    "AttachmentScores",
     "Automaton",
     "Calibration",
     "Comparison",
@@ -87,7 +90,6 @@ __all__ = [
     "ProjectiveTrees",
     "Samples",
     "ScoreError",
-    "Scores",
     "SecondOrderBatch",
     "SecondOrderTrees",
     "Sentence",
@@ -106,26 +108,28 @@ __all__ = [
     "write_conllu",
 ]
 
-__version__ = "0.1.0"
-
 # Loaded when first asked for: the command line's help should not wait for NumPy.
 _HOMES = {
     "arbora.data": "Sentence read_conllu write_conllu",
-    "arbora.evaluation": "Calibration Comparison Scores calibration compare evaluate",
+    "arbora.evaluation": "AttachmentScores Calibration Comparison calibration compare evaluate",
     "arbora.inference": "Automaton Derivation Derivations FactorGraph GraphGradient HeadAutomata "
     "Hypergraph LoopyTrees Mixture PartGradient ProjectiveTrees SecondOrderBatch SecondOrderTrees "
     "SpanningTrees TreeBatch",
     "arbora.parsers": "ParsedSentence Parser load",
-    "arbora.parts": "Parts",
+    "arbora.scores": "Parts",
     "arbora.types": "Decoded Samples Tree",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME:
+    value: object
+    if name == "__version__":  # written once, in pyproject.toml
+        value = _import_module("importlib.metadata").version("arbora")
+    elif name in _HOME:
+        value = getattr(_import_module(_HOME[name]), name)
+    else:
         raise AttributeError(f"module 'arbora' has no attribute {name!r}")
-    value = getattr(_import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

@@ -29,6 +29,7 @@ def as_array(values: ArrayLike, what: str) -> NDArray[Any]:
 
 
 def as_real(values: ArrayLike, what: str) -> NDArray[Any]:
+    """An array of real numbers."""
     array = as_array(values, what)
     if array.dtype.kind not in "fiub":
         raise ShapeError(f"{what} must be real numbers, not {array.dtype}")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from arbora.names import Root, TreeClass
 
 __all__ = ["Decoded", "FloatArray", "IntArray", "Root", "Samples", "Tree", "TreeClass"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-Root = Literal["single", "multi"]
-TreeClass = Literal["nonprojective", "projective"]
 
 
 class Tree:
@@ -33,14 +33,17 @@ class Tree:
 
     @property
     def heads(self) -> IntArray:
+        """The head of every word, int32 (n,): 0 is the root symbol."""
         return self._heads
 
     @property
     def labels(self) -> IntArray | None:
+        """The label number of every word, int32 (n,), or None without labels."""
         return self._labels
 
     @property
     def score(self) -> float:
+        """The model's score of the tree."""
         return self._score
 
     def __repr__(self) -> str:
@@ -100,6 +103,7 @@ class Decoded(Tree):
 
     @property
     def bound(self) -> float:
+        """No tree scores more than this."""
         return self._bound
 
     @property
@@ -109,10 +113,12 @@ class Decoded(Tree):
 
     @property
     def certified(self) -> bool:
+        """Whether the tree is proved to be the best one."""
         return self._certified
 
     @property
     def iterations(self) -> int:
+        """How many iterations the search took."""
         return self._iterations
 
     def __repr__(self) -> str:

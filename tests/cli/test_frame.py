@@ -206,7 +206,9 @@ def test_an_interrupt():
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        time.sleep(1.5)
+        process.stdin.write("# a comment\n" * 50_000)  # more than a pipe holds: it is reading
+        process.stdin.flush()
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 130
         assert "Traceback" not in process.stderr.read()

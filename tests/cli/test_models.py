@@ -10,7 +10,7 @@ import pytest
 
 import arbora
 from arbora import Parser
-from arbora.parsers import model_file
+from arbora.models import checks
 from tests.cli.conftest import TREEBANK, arbora_process, assert_one_sentence
 
 TEST = str(TREEBANK / "test.conllu")
@@ -19,11 +19,17 @@ TEST = str(TREEBANK / "test.conllu")
 def test_inspect(run, model, parser):
     done = run("inspect", model)
     assert done.exit_code == 0
-    for part in ("small.arbora", "format 1", "4,676 words in 400 sentences (train.conllu)",
+    for part in ("small.arbora", "format 2", "4,676 words in 400 sentences (train.conllu)",
                  f"UAS {parser.model.card['dev']['uas']:.2f}", "dev.conllu, rule conll2018",
                  "form, lemma, upos, xpos, feats", "temperature", "65,536, of which", "nsubj",
                  "learner", "loglinear"):  # fmt: skip
         assert part in done.stdout
+
+
+def test_inspect_an_older_file(run):
+    path = str(TREEBANK.parents[1] / "tests" / "golden" / "format1.arbora")
+    assert "format 1" in run("inspect", path).stdout
+    assert json.loads(run("inspect", path, "--json").stdout)["format_version"] == 1
 
 
 def test_lines_in_a_pipe(run, model, monkeypatch):
@@ -41,11 +47,13 @@ def test_lines_in_a_pipe(run, model, monkeypatch):
 
 def test_inspect_json(run, model, parser):
     answer = json.loads(run("inspect", model, "--json").stdout)
-    assert answer["settings"] == parser.model.settings.to_dict()
+    assert answer["options"] == parser.model.options.keywords()
     assert answer["labels"] == list(parser.model.labels)
-    assert answer["format_version"] == 1
-    assert answer["weights"]["all"] == 2**16
-    assert 0 < answer["weights"]["non_zero"] <= 2**16
+    assert answer["format_version"] == 2
+    weights = answer["parameters"]["scorer.weights"]
+    assert weights["all"] == 2**16
+    assert 0 < weights["non_zero"] <= 2**16
+    assert answer["parameters"].keys() == {"scorer.weights", "labeller.weights"}
     assert answer["temperature"] == parser.model.temperature
     assert len(answer["card"]["history"]["passes"]) == 3
 
@@ -61,7 +69,7 @@ def test_inspect_odd_cards(run, folder_of_odd_cards, extra):
 @pytest.fixture
 def folder_of_odd_cards(parser, tmp_path, monkeypatch):
     """Models that other programs have written."""
-    monkeypatch.setattr(model_file, "check_card", lambda _: None)
+    monkeypatch.setattr(checks, "check_card", lambda _: None)
     paths = []
     for card in ({"trained_on": {}}, {"dev": {"uas": 1}}, {"best_pass": 1}, {"licence": 3}):
         paths.append(tmp_path / f"{next(iter(card))}.arbora")
@@ -117,8 +125,8 @@ def test_explain_from_standard_input(run, model):
         (["--word", "99"], "no word 99"),
         ([], "--word"),
         (["--word", "1", "--sentence", "99"], "has no sentence 99"),
-        (["--word", "1", "--head", "1"], "a head of word 1"),
-        (["--word", "1", "--head", "50"], "a head of word 1"),
+        (["--word", "1", "--head", "1"], "the head of word 1"),
+        (["--word", "1", "--head", "50"], "the head of word 1"),
         (["--word", "1", "--head", "2", "--against", "2"], "name another"),
     ],
 )
@@ -135,7 +143,7 @@ def test_completion_script(shell):
     assert "_ARBORA_COMPLETE" in done.stdout
 
 
-def test_completion_of_settings():
+def test_completion_of_options():
     variables = {"_ARBORA_COMPLETE": "complete_bash", "COMP_WORDS": "arbora train --learner m",
                  "COMP_CWORD": "3"}  # fmt: skip
     done = arbora_process(env={**os.environ, **variables})
@@ -158,9 +166,9 @@ def test_higher_orders_on_the_command_line(run, tmp_path):
         "first-order model inside" in run("parse", "--model", path, TEST, "--probabilities").stderr
     )
     refused = run("parse", "--model", path, TEST, "--kbest", "2")
-    assert_one_sentence(refused.stderr, "kbest needs a first-order model")
+    assert_one_sentence(refused.stderr, "kbest requires a first-order model")
     refused = run("parse", "--model", path, TEST, "--samples", "2", "--certificates")
-    assert_one_sentence(refused.stderr, "certificates say that a tree is the best")
+    assert_one_sentence(refused.stderr, "certificates concern the best tree")
     done = run("explain", "--model", path, TEST, "--word", "3")
     assert done.exit_code == 0
     assert "the parts that change with it" in " ".join(done.stdout.split())

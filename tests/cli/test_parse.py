@@ -16,7 +16,7 @@ import pytest
 import arbora
 from arbora import ArgumentError, Sentence, TooLargeError
 from arbora.cli.parse import _LONGEST_SENTENCE
-from arbora.parsers.lengths import LONGEST_SENTENCE
+from arbora.options import ParseOptions
 from tests.cli.conftest import GOLD, TREEBANK, arbora_process, assert_one_sentence
 
 TEST = str(TREEBANK / "test.conllu")
@@ -160,7 +160,7 @@ def test_probabilities(run, model, parser):
 
 def test_probabilities_of_a_perceptron(run, perceptron):
     done = run("parse", "--model", perceptron, TEST, "--probabilities")
-    assert_one_sentence(done.stderr, "perceptron", "temperature", "fitted on dev")
+    assert_one_sentence(done.stderr, "perceptron", "temperature", "calibrated on dev")
     assert done.stdout.count("ArcProb=") == 915
     assert run("parse", "--model", perceptron, TEST).stderr == ""
 
@@ -208,9 +208,9 @@ def test_decoders(run, model, decode, trees):
 def test_what_the_model_cannot_do(run, model, folder):
     done = run("parse", "--model", model, TEST, "--decode", "max-z", "-o", "out.conllu")
     assert done.exit_code == 2
-    assert_one_sentence(done.stderr, "max-z", "hidden clusters")
+    assert_one_sentence(done.stderr, "max-z", "requires a model with clusters")
     done = run("parse", "--model", model, TEST, "--kbest", "2", "--samples", "2")
-    assert_one_sentence(done.stderr, "choose one")
+    assert_one_sentence(done.stderr, "not both")
     assert not (folder / "out.conllu").exists()
 
 
@@ -347,10 +347,10 @@ def test_very_long_sentences_are_refused_with_their_line(run, model, tmp_path, m
 
 
 def test_the_limit_is_the_parsers_own(parser):
-    assert _LONGEST_SENTENCE == LONGEST_SENTENCE
+    assert ParseOptions().max_words == _LONGEST_SENTENCE
     sentence = Sentence.from_words(["w"] * 11)
     with pytest.raises(TooLargeError, match="sentence 2: the sentence has 11 words and the limit"):
         parser.parse([Sentence.from_words(["w"]), sentence], max_words=10)
-    with pytest.raises(ArgumentError, match="max_words is a number of words, not 0"):
+    with pytest.raises(ArgumentError, match="max_words must be between 1 and 1e"):
         parser.parse([sentence], max_words=0)
     assert len(parser.parse([sentence], max_words=11)) == 1

@@ -6,7 +6,7 @@ import pytest
 
 from arbora import ArgumentError, FileError
 from arbora.drawing import draw_history
-from arbora.training.loop import History, PassRecord
+from arbora.fitting.loop import History, PassRecord
 
 pytest.importorskip("matplotlib")
 

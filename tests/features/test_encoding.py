@@ -12,8 +12,8 @@ from arbora.data.conllu import sentences_of
 from arbora.data.whole import block_from_bytes, read_whole
 from arbora.errors import ArgumentError
 from arbora.features import FeatureSettings, TemplateSet, WordClusters, read_clusters
-from arbora.scoring import ArcScorer
-from tests.toys import encode, everything, toy_sentence
+from arbora.scoring import LinearScorer
+from tests.toys import batch_of, encode, scored, toy_sentence
 
 FORMS = ["die", "Katze", "schläft", "gern"]
 COLUMNS = {
@@ -26,9 +26,9 @@ COLUMNS = {
 
 def scores(sentence, settings, clusters=None):
     _, encoded = encode([sentence], settings=settings, clusters=clusters)
-    scorer = ArcScorer(settings, 14, outcomes="label", row_bits=10, width=2)
+    scorer = LinearScorer(settings, 14, outcomes="label", row_bits=10, width=2)
     weights = np.random.default_rng(5).normal(size=scorer.size)
-    return scorer.scores(weights, encoded, everything(encoded)).tobytes()
+    return scored(scorer, weights, batch_of(encoded)).arcs.tobytes()
 
 
 def settings_for(sentence, templates="rich"):
@@ -94,9 +94,9 @@ def test_heads_labels_and_the_rest_never_matter():
 
 
 def arc_scores(encoded, settings):
-    scorer = ArcScorer(settings, 14)
+    scorer = LinearScorer(settings, 14)
     weights = np.random.default_rng(5).normal(size=scorer.size)
-    return scorer.scores(weights, encoded, everything(encoded))
+    return scored(scorer, weights, batch_of(encoded)).arcs
 
 
 def test_hidden_words_are_not_seen():
@@ -148,9 +148,9 @@ def test_the_morphological_set_sees_the_inflection_of_neighbours():
     def arc(sentence, templates):
         settings = settings_for(full(), templates)
         _, encoded = encode([sentence], settings=settings)
-        scorer = ArcScorer(settings, 14)
+        scorer = LinearScorer(settings, 14)
         weights = np.random.default_rng(5).normal(size=scorer.size)
-        return scorer.scores(weights, encoded, everything(encoded)).reshape(5, 5)[2, 1]
+        return scored(scorer, weights, batch_of(encoded)).arcs_of(0)[2, 1]
 
     assert arc(full(), "rich") == arc(other, "rich")
     assert arc(full(), "morphological") != arc(other, "morphological")
@@ -179,12 +179,12 @@ class TestWordClusters:
 
     def test_soft_scores_lie_between_the_hard_ones(self):
         settings = settings_for(full())
-        scorer = ArcScorer(settings, 14)
+        scorer = LinearScorer(settings, 14)
         weights = np.random.default_rng(5).normal(size=scorer.size)
 
         def table(*rows):
             _, encoded = encode([full()], settings=settings, clusters=WordClusters(rows))
-            answer = scorer.scores(weights, encoded, everything(encoded))
+            answer = scored(scorer, weights, batch_of(encoded)).arcs
             return answer[np.isfinite(answer)]
 
         soft = table(("Katze", "a", 0.75), ("Katze", "b", 0.25))

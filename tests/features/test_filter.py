@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from arbora import ProjectiveTrees, Sentence, SpanningTrees
 from arbora.features import learn_arc_filter
-from arbora.scoring import ArcScorer
-from tests.toys import encode, random_heads, toy_sentences
+from arbora.scoring import LinearScorer
+from tests.toys import batch_of, encode, random_heads, scored, toy_sentences
 
 TAGS = ["A", "B", "C", "D"]
 
 
 def filtered(feature_settings, lengths, encoded, sentence=0, keep=None):
     """Scores of one sentence under zero weights: 0 where an arc is kept."""
-    scorer = ArcScorer(feature_settings, 8, arc_filter=lengths)
-    side = int(encoded.n_words[sentence]) + 1
-    scores = scorer.scores(np.zeros(scorer.size), encoded, np.array([sentence]), keep=keep)
-    return scores.reshape(side, side)
+    scorer = LinearScorer(feature_settings, 8, arc_filter=lengths)
+    known = {} if keep is None else {"heads": keep}
+    batch = batch_of(encoded, np.array([sentence]), **known)
+    return scored(scorer, np.zeros(scorer.size), batch).arcs_of(0)
 
 
 def tagged(tags, heads=None):

@@ -1,4 +1,4 @@
-"""Every answer against the table of all trees (T2, T6, T7, T8)."""
+"""Every answer against the table of all trees."""
 
 from __future__ import annotations
 

@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from arbora.inference.automata import best_choices, best_walks, tree_parts, walk_sums
-from arbora.parts import PackedParts
+from arbora.inference.automata import best_choices, best_walks, walk_sums
+from arbora.inference.tree_parts import tree_parts
+from arbora.scores import Scores
 from arbora.testing import enumerate_trees, random_parts, score_parts_slowly
 
 MODELS = [
@@ -53,7 +54,7 @@ def all_walks(parts, head):
 def test_best_walks_are_best(kinds, seed):
     rng = np.random.default_rng(seed)
     some = [random_parts(rng, n, kinds, forbidden=0.2 * (seed % 3), ties=seed > 3) for n in (4, 1)]
-    packed = PackedParts.joined(some)
+    packed = Scores.joined(some)
     counts, values = best_walks(packed)
     for parts, value in zip(some, values, strict=True):
         heads = range(parts.n_words + 1)
@@ -75,7 +76,7 @@ def test_best_choices_are_best(kinds, seed):
     for head in range(5):
         own = {g: parts.arcs[g, head] if grand and head else 0.0 for g in range(-1, 5)}
         expected += max(score + own[g] for g, _, score in all_walks(parts, head))
-    packed = PackedParts.joined([parts])
+    packed = Scores.joined([parts])
     counts, values = best_choices(packed)
     assert values[0] == pytest.approx(expected, abs=1e-9)
     total = counts.arcs[counts.arcs > 0] @ packed.arcs[counts.arcs > 0]
@@ -88,10 +89,10 @@ def test_best_choices_are_best(kinds, seed):
 def test_parts_of_given_trees(kinds):
     rng = np.random.default_rng(1)
     some = [random_parts(rng, 4, kinds) for _ in range(3)]
-    packed = PackedParts.joined(some)
+    packed = Scores.joined(some)
     trees = enumerate_trees(4, "nonprojective", "multi")
     chosen = trees[rng.integers(len(trees), size=3)]
-    counts, values = tree_parts(packed, chosen.reshape(-1).astype(np.int32), 2.0)
+    counts, values = tree_parts(packed, chosen.reshape(-1).astype(np.int32), amount=2.0)
     for i, parts in enumerate(some):
         assert values[i] == pytest.approx(score_parts_slowly(parts, chosen[i].tolist()))
     total = counts.arcs[counts.arcs > 0] @ packed.arcs[counts.arcs > 0]
@@ -123,20 +124,20 @@ def test_sums_over_walks(kinds, seed):
         weights = np.exp(parts.arcs[:, 1:])
         total += np.log(weights.sum(axis=0)).sum()
         arcs[:, 1:] += weights / weights.sum(axis=0)
-    expected, values = walk_sums(PackedParts.joined([parts]))
+    expected, values = walk_sums(Scores.joined([parts]))
     assert values[0] == pytest.approx(total, abs=1e-9)
     assert expected.arcs == pytest.approx(arcs.reshape(-1), abs=1e-9)
 
 
 @pytest.mark.parametrize("kinds", MODELS, ids=lambda kinds: "+".join(kinds))
 def test_expected_parts_are_the_derivative_of_the_sums(kinds):
-    packed = PackedParts.joined([random_parts(np.random.default_rng(3), 4, kinds, forbidden=0.2)])
+    packed = Scores.joined([random_parts(np.random.default_rng(3), 4, kinds, forbidden=0.2)])
     expected, _ = walk_sums(packed)
 
     def moved(kind, i, step):
         tables = {name: table.copy() for name, table in packed.tables.items()}
         tables[kind][i] += step
-        return walk_sums(packed.with_scores(packed.arcs, tables))[1][0]
+        return walk_sums(packed.with_values(packed.arcs, tables))[1][0]
 
     for kind in packed.kinds:
         for i in range(0, len(packed.tables[kind]), 5):
@@ -147,7 +148,7 @@ def test_expected_parts_are_the_derivative_of_the_sums(kinds):
 def test_walks_do_not_depend_on_threads():
     rng = np.random.default_rng(2)
     some = [random_parts(rng, 5, MODELS[3]) for _ in range(40)]
-    answers = [best_walks(PackedParts.joined(some, threads))[0] for threads in (1, 2)]
+    answers = [best_walks(Scores.joined(some), threads)[0] for threads in (1, 2)]
     assert np.array_equal(answers[0].arcs, answers[1].arcs)
     for kind in MODELS[3]:
         assert np.array_equal(answers[0].tables[kind], answers[1].tables[kind])

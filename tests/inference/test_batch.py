@@ -1,4 +1,4 @@
-"""Batches: the same answers as one by one, whatever the number of threads (T18)."""
+"""Batches: the same answers as one by one, whatever the number of threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""With all scores zero, Z counts the trees (T1)."""
+"""With all scores zero, Z counts the trees."""
 
 from __future__ import annotations
 

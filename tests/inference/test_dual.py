@@ -1,4 +1,4 @@
-"""Dual decomposition against all trees: what is certified is best, and bounds are bounds (T10)."""
+"""Dual decomposition against all trees: what is certified is best, and bounds are bounds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from arbora.errors import ArboraError, NoTreeError
 from arbora.inference.dual import decode_dual, dual_history
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.testing import RandomInstances
 
 MODELS = {
@@ -91,16 +91,15 @@ def test_lazy_automata_change_nothing(model, solver):
 def test_threads_change_nothing(solver):
     some = RandomInstances(np.random.default_rng(7), 60, 5, MODELS["g+s"])
     one, two = (
-        decode_dual(some.packed(threads), max_iterations=300, solver=solver) for threads in (1, 2)
+        decode_dual(some.packed(), max_iterations=300, solver=solver, threads=threads)
+        for threads in (1, 2)
     )
     for left, right in zip(one, two, strict=True):
         assert np.array_equal(left, right)
 
 
 def random_sentence(rng, n_words, kinds):
-    packed = PackedParts.over(
-        rng.normal(size=(n_words + 1) ** 2), np.array([n_words]), kinds, threads=1
-    )
+    packed = Scores.over(rng.normal(size=(n_words + 1) ** 2), np.array([n_words]), kinds, threads=1)
     for table in packed.tables.values():
         table[:] = rng.normal(size=len(table))
     return packed
@@ -136,7 +135,7 @@ def test_the_size_of_the_scores_does_not_matter(solver):
         large = {kind: 4096.0 * table for kind, table in packed.tables.items()}
         answer = decode_dual(packed, max_iterations=200, solver=solver)
         scaled = decode_dual(
-            packed.with_scores(4096.0 * packed.arcs, large), max_iterations=200, solver=solver
+            packed.with_values(4096.0 * packed.arcs, large), max_iterations=200, solver=solver
         )
         assert scaled.certified[0] == answer.certified[0]
         assert scaled.iterations[0] == pytest.approx(answer.iterations[0], abs=5)
@@ -168,6 +167,6 @@ def test_bad_arguments_are_refused_in_a_sentence():
             decode_dual(packed, **arguments)
     arcs = np.full((4, 4), -np.inf)
     arcs[0, 1] = arcs[1, 2] = 0.0
-    impossible = PackedParts.over(arcs.reshape(-1), np.array([3]), ())
+    impossible = Scores.over(arcs.reshape(-1), np.array([3]), ())
     with pytest.raises(NoTreeError, match="sentence 0"):
         decode_dual(impossible)

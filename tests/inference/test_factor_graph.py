@@ -19,6 +19,7 @@ from arbora.inference.factors import (
     TreeFactor,
     _Compiled,
 )
+from arbora.scores import Scores
 from arbora.testing import enumerate_trees, finite_difference, random_parts
 
 
@@ -282,7 +283,7 @@ def test_the_graph_of_a_sentence_is_that_of_loopy_trees(trees, root, rng):
         Pair(number[h, a], number[h, b], score)
         for (h, a, b), score in zip(*map(np.ndarray.tolist, parts.siblings), strict=True)
     ]
-    packed = parts.packed()
+    packed = Scores.from_parts(parts)
     for h in range(5):
         left = [number[h, m] for m in range(h - 1, 0, -1) if (h, m) in number]
         right = [number[h, m] for m in range(h + 1, 5) if (h, m) in number]

@@ -1,4 +1,4 @@
-"""The vjp is the Jacobian of the marginals (T4)."""
+"""The vjp is the Jacobian of the marginals."""
 
 from __future__ import annotations
 

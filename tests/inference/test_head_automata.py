@@ -17,7 +17,7 @@ from arbora import (
     ProjectiveTrees,
     SecondOrderTrees,
 )
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.testing import best_tree_slowly, enumerate_trees, random_parts
 
 MODELS = [
@@ -59,7 +59,7 @@ def test_answers(kinds, solver, trees, root):
 
 @pytest.mark.parametrize("kinds", MODELS[1:], ids=len)
 def test_the_solvers_agree_with_an_integer_program(kinds, root):
-    """T10: at lengths where not all trees can be looked at."""
+    """At lengths where not all trees can be looked at."""
     rng = np.random.default_rng(12)
     for n_words in (7, 8):
         parts = pruned_parts(rng, n_words, kinds, heads=4)
@@ -75,7 +75,7 @@ def test_the_solvers_agree_with_an_integer_program(kinds, root):
 
 @pytest.mark.parametrize("kinds", MODELS[1:], ids=len)
 def test_projective_decoding_agrees_with_the_exact_chart(kinds, root):
-    """T11: the projective variant at 30 words."""
+    """The projective variant at 30 words."""
     rng = np.random.default_rng(13)
     parts = pruned_parts(rng, 30, kinds, heads=4)
     best = SecondOrderTrees(parts, root).argmax()
@@ -97,7 +97,7 @@ def pruned_parts(rng, n_words, kinds, heads):
     np.fill_diagonal(arcs, -np.inf)
     arcs[arcs < np.sort(arcs, axis=0)[-heads]] = -np.inf
     arcs[tree, np.arange(1, side)] = np.maximum(arcs[tree, np.arange(1, side)], 0.0)
-    packed = PackedParts.over(arcs.reshape(-1), np.array([n_words]), kinds)
+    packed = Scores.over(arcs.reshape(-1), np.array([n_words]), kinds)
     lists = {kind: packed.columns(kind, 0) for kind in kinds}
     rows = {kind: (columns, rng.normal(size=len(columns))) for kind, columns in lists.items()}
     return Parts(arcs, **rows)
@@ -275,7 +275,7 @@ def hopeless(n_words=60, kinds=MODELS[1]):
     rng = np.random.default_rng(3)
     side = n_words + 1
     flat = rng.normal(size=side * side)
-    packed = PackedParts.over(flat, np.array([n_words]), kinds)
+    packed = Scores.over(flat, np.array([n_words]), kinds)
     for table in packed.tables.values():
         table[:] = 3 * rng.normal(size=len(table))
     return HeadAutomata(packed.sentence(0))

@@ -59,7 +59,7 @@ def small_graphs(rng, count, **options):
             yield graph
 
 
-@pytest.mark.parametrize("scale", [0.3, 3.0, 300.0])
+@pytest.mark.parametrize("scale", [0.3, 3.0, 300.0, 3000.0, 10000.0])
 def test_sums_against_enumeration(scale, rng):
     for graph in small_graphs(rng, 25):
         scores = scale * rng.normal(size=graph.n_weights)
@@ -174,7 +174,7 @@ def heads_of(graph, derivation, n_words):
     return heads.tolist()
 
 
-@pytest.mark.parametrize("scale", [1.0, 100.0])
+@pytest.mark.parametrize("scale", [1.0, 100.0, 10000.0])
 @pytest.mark.parametrize("n_words", [1, 4, 9])
 def test_eisners_trees(root, n_words, scale, rng):
     graph = eisner(n_words, root)

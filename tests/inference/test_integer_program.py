@@ -13,7 +13,7 @@ from arbora.inference.dual import decode_dual
 from arbora.inference.integer_program import solve_program
 from arbora.inference.linear_program import LinearProgram
 from arbora.inference.tree_checks import in_class
-from arbora.parts import KINDS, PackedParts
+from arbora.scores import KINDS, Scores
 from arbora.testing import (
     best_tree_slowly,
     enumerate_trees,
@@ -45,7 +45,7 @@ def some_parts(kinds, n_words=4):
 def random_steps(seed, n_words, kind):
     """Random scores on the steps of automata and nothing else (D10, section 7.2)."""
     arcs = np.zeros((n_words + 1, n_words + 1))
-    rows = PackedParts.over(arcs.reshape(-1), np.array([n_words]), [kind]).columns(kind, 0)
+    rows = Scores.over(arcs.reshape(-1), np.array([n_words]), [kind]).columns(kind, 0)
     return Parts(arcs, **{kind: (rows, np.random.default_rng(seed).normal(size=len(rows)))})
 
 
@@ -183,7 +183,7 @@ def test_dual_decomposition_comes_down_to_the_relaxation(kind, trees, root):
     """From above, slowly: 5000 subgradient steps leave up to 0.02 here, the gap being up to 1."""
     for seed in range(3):
         parts = random_steps(seed, 6, kind)
-        answer = decode_dual(parts.packed(), trees, root)
+        answer = decode_dual(Scores.from_parts(parts), trees, root)
         exact = solve_program(parts, trees, root)
         assert answer.scores[0] <= exact.score + CLOSE
         assert answer.bounds[0] >= exact.value - CLOSE

@@ -14,21 +14,21 @@ import sys
 import numpy as np
 from arbora.inference.dual import decode_dual
 from arbora.inference.packed_loopy import PackedLoopy
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 
 count, threads, solver = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 rng = np.random.default_rng(0)
 n_words = np.full(count, 60)
 kinds = ("consecutive_siblings", "grandparents")
-packed = PackedParts.over(rng.normal(size=count * 61 * 61), n_words, kinds, threads)
+packed = Scores.over(rng.normal(size=count * 61 * 61), n_words, kinds, threads)
 for table in packed.tables.values():
     table[:] = rng.normal(size=len(table))
 print("ready", flush=True)
 try:
     if solver == "bp":
-        PackedLoopy(packed, iterations=10**6).sums()
+        PackedLoopy(packed, iterations=10**6, threads=threads).sums()
     else:
-        decode_dual(packed, max_iterations=2**31 - 1, solver=solver)
+        decode_dual(packed, max_iterations=2**31 - 1, solver=solver, threads=threads)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """

@@ -1,4 +1,4 @@
-"""What must not change, or change in step (T5)."""
+"""What must not change, or change in step."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_diagonal_and_column_zero_are_never_read(kind, root, rng):
 
 
 def test_orientation():
-    """Rows are heads and columns modifiers: on an asymmetric example by hand (trap 4)."""
+    """Rows are heads and columns modifiers: on an asymmetric example by hand."""
     scores = np.full((4, 4), -np.inf)
     scores[0, 2] = 1.0  # root -> 2
     scores[2, 1] = 2.0  # 2 -> 1

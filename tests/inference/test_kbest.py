@@ -1,4 +1,4 @@
-"""Long lists of best trees; short ones are compared with enumeration elsewhere (T8)."""
+"""Long lists of best trees; short ones are compared with enumeration elsewhere."""
 
 from __future__ import annotations
 

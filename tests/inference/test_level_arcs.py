@@ -14,7 +14,7 @@ from arbora import HeadAutomata, Parts, ProjectiveTrees
 from arbora.inference.dual import decode_dual, dual_history
 from arbora.inference.hill_climbing import head_changes, hill_climb
 from arbora.inference.integer_program import solve_program
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 
 SIBLINGS = ("consecutive_siblings",)
 ALL = ("consecutive_siblings", "grandparents", "grandsiblings")
@@ -40,7 +40,7 @@ def pruned_sentence(rng, n_words, kinds, n_arcs, scale=0.5):
     others[kept] = -np.inf
     others[:, 0] = others[np.diag_indices(side)] = -np.inf
     kept.flat[np.argsort(others, axis=None)[::-1][: n_arcs - n_words]] = True
-    packed = PackedParts.over(
+    packed = Scores.over(
         np.where(kept, arcs, -np.inf).reshape(-1), np.array([n_words]), kinds, threads=1
     )
     for table in packed.tables.values():
@@ -55,7 +55,7 @@ def shifted(packed, constants):
         side = n + 1
         arcs[place : place + side * side].reshape(side, side)[:, 1:] += constants[word : word + n]
         place, word = place + side * side, word + n
-    return packed.with_scores(arcs, packed.tables)
+    return packed.with_values(arcs, packed.tables)
 
 
 def whole_constants(rng, packed, size):
@@ -84,7 +84,7 @@ def test_no_solver_sees_the_constants(solver, kinds, trees, root):
 def test_rounded_constants_hardly_matter(solver, kinds):
     """With constants of any size: the same trees, and certificates but for one in a hundred."""
     rng = np.random.default_rng(15)
-    packed = PackedParts.joined(
+    packed = Scores.joined(
         [pruned_sentence(rng, 10, kinds, 40, scale=0.2).sentence(0) for _ in range(100)]
     )
     one = decode_dual(packed, max_iterations=500, solver=solver)
@@ -178,7 +178,7 @@ def test_branching_is_never_worse_than_the_subgradient(kinds, limit):
         for scale in (0.5, 2.0)
         for _ in range(3)
     ]
-    packed = PackedParts.joined(sentences)
+    packed = Scores.joined(sentences)
     plain, branch = (
         decode_dual(packed, max_iterations=limit, solver=solver)
         for solver in ("subgradient", "branch")

@@ -87,7 +87,7 @@ def acyclic(rng, n_words):
 
 @pytest.mark.parametrize("factors", ["pairs", "automata"])
 def test_graphs_without_cycles_are_exact(schedule, factors, rng):
-    """T12; after so many iterations everybody has heard of everybody."""
+    """After this many iterations every variable has heard from every other."""
     for trees in ("nonprojective", "projective"):
         for kind, parts in acyclic(rng, 5):
             beliefs = LoopyTrees(parts, trees, "multi", 16, 0.0, schedule, factors)

@@ -7,7 +7,7 @@ import pytest
 
 from arbora import LoopyTrees, Parts
 from arbora.inference import PackedLoopy
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.testing import SlowLoopy, finite_difference, random_parts
 from tests.helpers import level_scores, random_scores
 
@@ -23,7 +23,7 @@ MODELS = [
 
 def through(packed, settings, d_arcs, d_tables, arcs, tables):
     """A linear function of the beliefs."""
-    beliefs = PackedLoopy(packed.with_scores(arcs, tables), *settings).sums().marginals
+    beliefs = PackedLoopy(packed.with_values(arcs, tables), *settings).sums().marginals
     return np.sum(d_arcs * beliefs.arcs) + sum(
         np.sum(d_tables[kind] * beliefs.tables[kind]) for kind in d_tables
     )
@@ -33,7 +33,7 @@ def through(packed, settings, d_arcs, d_tables, arcs, tables):
 @pytest.mark.parametrize("trees", ["nonprojective", "projective"])
 def test_gradients_are_those_of_finite_differences(model, trees, root, rng):
     *kinds, factors = model
-    packed = random_parts(rng, 3, kinds, forbidden=0.1).packed()
+    packed = Scores.from_parts(random_parts(rng, 3, kinds, forbidden=0.1))
     d_arcs = rng.normal(size=len(packed.arcs))
     d_tables = {kind: rng.normal(size=len(table)) for kind, table in packed.tables.items()}
     for iterations in (1, 2, 3, 4):
@@ -158,7 +158,7 @@ def test_certain_arcs_stay_certain_under_large_scores():
 def test_a_very_long_sentence(scale, trees, rng):
     n_words = 250
     arcs = random_scores(rng, n_words, scale, 0.985)
-    packed = PackedParts.over(arcs.ravel(), np.array([n_words]), ("siblings", "grandparents"))
+    packed = Scores.over(arcs.ravel(), np.array([n_words]), ("siblings", "grandparents"))
     for table in packed.tables.values():
         table[:] = scale * rng.normal(size=len(table))
     loopy = PackedLoopy(packed, trees, "multi", 2)

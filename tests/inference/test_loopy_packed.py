@@ -7,7 +7,7 @@ import pytest
 
 from arbora import ArgumentError, LoopyTrees, NoTreeError, Parts, ShapeError, TooLargeError
 from arbora.inference import PackedLoopy, packed_loopy
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.testing import random_parts
 from tests.helpers import random_scores
 
@@ -26,11 +26,11 @@ def test_answers_do_not_depend_on_the_number_of_threads(kinds, trees, rng):
     arcs = np.concatenate([random_scores(rng, n, 1.0, 0.8).ravel() for n in n_words])
     answers = []
     for threads in (1, 2, 3):
-        parts = PackedParts.over(arcs, n_words, kinds, threads)
+        parts = Scores.over(arcs, n_words, kinds, threads)
         scores = np.random.default_rng(4)
         for table in parts.tables.values():
             table[:] = scores.normal(size=len(table))
-        packed = PackedLoopy(parts, trees, "multi", 2)
+        packed = PackedLoopy(parts, trees, "multi", 2, threads=threads)
         sums = packed.sums()
         gradient = packed.vjp(sums.marginals.arcs, dict(sums.marginals.tables))
         arrays = [
@@ -54,7 +54,7 @@ def test_pairs_in_plain_numbers_say_what_they_say_in_logarithms(
     """Rows of pairs of every length, from one to more than three packs."""
     n_words = np.array([15, 6, 1, 2, 9])
     arcs = np.concatenate([random_scores(rng, n, scale, 0.2).ravel() for n in n_words])
-    parts = PackedParts.over(arcs, n_words, kinds)
+    parts = Scores.over(arcs, n_words, kinds)
     # Arcs that are kept and forbidden all the same.
     parts.arcs[(rng.random(len(arcs)) < 0.05) & ~parts_of_chain(n_words)] = -np.inf
     for table in parts.tables.values():
@@ -89,7 +89,7 @@ def test_answers_do_not_depend_on_what_was_asked_before(damping, trees, rng):
         arcs = random_scores(rng, n, 2.0, 0.3)
         arcs[: n - 1, n] = -np.inf  # the last word has one head
         arcs[n - 1, n] = 0.0
-        parts = PackedParts.over(arcs.ravel(), np.array([n]), kinds)
+        parts = Scores.over(arcs.ravel(), np.array([n]), kinds)
         for table in parts.tables.values():
             table[:] = rng.normal(size=len(table))
         questions.append(PackedLoopy(parts, trees, "multi", 3, how))
@@ -130,8 +130,8 @@ def test_packed_sentences_are_those_one_by_one(kinds, trees, root, rng):
     """Whatever comes before and after; joined sentences have all kinds, with scores of 0."""
     sentences = [random_parts(rng, n, kinds, forbidden=0.2) for n in (3, 5, 1, 4, 2)]
     for order in ([0, 1, 2, 3, 4], [4, 2, 0, 3, 1]):
-        packed = PackedParts.joined([sentences[i] for i in order], threads=2)
-        loopy = PackedLoopy(packed, trees, root, 3)
+        packed = Scores.joined([sentences[i] for i in order], threads=2)
+        loopy = PackedLoopy(packed, trees, root, 3, threads=2)
         sums = loopy.sums()
         gradient = loopy.vjp(sums.marginals.arcs)
         first = 0
@@ -146,14 +146,14 @@ def test_packed_sentences_are_those_one_by_one(kinds, trees, root, rng):
 
 @pytest.mark.parametrize("kinds", MODELS, ids="+".join)
 @pytest.mark.parametrize("kept", [0, 1 << 28], ids=["too large to keep", "kept"])
-def test_beliefs_of_arcs_alone_and_their_way_back(kept, kinds, trees, root, rng, monkeypatch):
+def test_beliefs_of_arcs_alone_and_their_gradient(kept, kinds, trees, root, rng, monkeypatch):
     monkeypatch.setattr(packed_loopy, "_TAPES_KEPT", kept)
     sentences = [random_parts(rng, n, kinds, forbidden=0.2) for n in (3, 6, 1, 4)]
-    packed = PackedParts.joined(sentences, threads=2)
-    loopy, again = PackedLoopy(packed, trees, root, 3), PackedLoopy(packed, trees, root, 3)
-    assert (loopy.arc_beliefs(way_back=True) == again.sums().marginals.arcs).all()
-    assert (loopy.arc_beliefs() == again.sums().marginals.arcs).all()
-    loopy.arc_beliefs(way_back=True)
+    packed = Scores.joined(sentences, threads=2)
+    loopy, again = (PackedLoopy(packed, trees, root, 3, threads=2) for _ in range(2))
+    assert (loopy.arc_marginals(gradient=True) == again.sums().marginals.arcs).all()
+    assert (loopy.arc_marginals() == again.sums().marginals.arcs).all()
+    loopy.arc_marginals(gradient=True)
     direction = rng.normal(size=len(packed.arcs))
     expected = again.vjp(direction)
     for _ in range(2):  # the way can be gone more than once
@@ -199,9 +199,9 @@ def test_arcs_forbidden_by_their_scores_alone(factors, trees, root, rng):
     parts = random_parts(rng, 4, EVERY)
     arcs = parts.arcs.copy()
     arcs[[0, 2, 3], 4] = arcs[3, 1] = -np.inf
-    whole = parts.packed()
+    whole = Scores.from_parts(parts)
     restricted = PackedLoopy(
-        whole.with_scores(arcs.ravel(), whole.tables), trees, root, 3, 0.1, factors=factors
+        whole.with_values(arcs.ravel(), whole.tables), trees, root, 3, 0.1, factors=factors
     )
     lists = {}
     for kind in EVERY:
@@ -227,17 +227,17 @@ def test_a_batch_with_an_impossible_sentence(rng):
     crossing = np.full((5, 5), -np.inf)
     crossing[0, 1] = crossing[1, 3] = crossing[3, 2] = crossing[2, 4] = 0.0
     good = random_parts(rng, 3, ("siblings",))
-    packed = PackedLoopy(PackedParts.joined([good, Parts(crossing), good]), "projective")
+    packed = PackedLoopy(Scores.joined([good, Parts(crossing), good]), "projective")
     for question in (packed.sums, lambda: packed.vjp(np.zeros(57))):
         with pytest.raises(NoTreeError, match="sentence 1: there is no projective tree"):
             question()
     assert len(packed) == 3
-    empty = PackedLoopy(PackedParts.over(np.empty(0), np.empty(0, np.int64), ("siblings",)))
+    empty = PackedLoopy(Scores.over(np.empty(0), np.empty(0, np.int64), ("siblings",)))
     assert len(empty.sums().log_partition) == 0
 
 
 def test_wrong_gradients_are_refused(rng):
-    packed = PackedLoopy(random_parts(rng, 3, ("siblings",)).packed())
+    packed = PackedLoopy(Scores.from_parts(random_parts(rng, 3, ("siblings",))))
     with pytest.raises(ShapeError, match="gradient of arcs must have shape"):
         packed.vjp(np.zeros(3))
     with pytest.raises(ShapeError, match="finite"):

@@ -195,7 +195,7 @@ def test_plain_and_wide_numbers_agree_where_both_work(kind, root, rng):
 @pytest.mark.parametrize("n_words", [5, 40, 300])
 @pytest.mark.parametrize("scale", [1.0, 5.0])
 def test_determinants_agree_at_moderate_scores(root, n_words, scale, rng):
-    """T3: the formulas of the papers, where they can be trusted."""
+    """The formulas of the papers, where they can be trusted."""
     scores = random_scores(rng, n_words, scale)
     trees = SpanningTrees(scores, root)
     assert trees.log_partition == pytest.approx(lu_log_partition(scores, root), rel=1e-12)

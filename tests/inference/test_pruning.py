@@ -6,23 +6,29 @@ import numpy as np
 import pytest
 
 from arbora import ProjectiveTrees, SpanningTrees
-from arbora.inference.packed import pack
+from arbora.inference.engines import first_order_engine
 from arbora.inference.pruning import likely_arcs
+from arbora.scores import Scores
 
 CLASSES = {"nonprojective": SpanningTrees, "projective": ProjectiveTrees}
 
 
-def packed(arrays, trees, root):
-    answer, failures = pack(arrays, trees, root, threads=1)
-    assert not failures
-    return answer
+def pruned(arrays, trees, root, **settings):
+    masked = [np.where(np.eye(len(one), dtype=bool), -np.inf, one) for one in arrays]
+    for one in masked:
+        one[:, 0] = -np.inf
+    scores = Scores(
+        np.concatenate([one.reshape(-1) for one in masked]),
+        np.array([len(one) - 1 for one in masked]),
+    )
+    return likely_arcs(scores, first_order_engine(trees, root), **settings)
 
 
 @pytest.mark.parametrize("trees", ["nonprojective", "projective"])
 @pytest.mark.parametrize("root", ["single", "multi"])
 def test_likely_arcs_stay_and_a_tree_is_left(rng, trees, root):
     arrays = [rng.normal(scale=6.0, size=(n + 1, n + 1)) for n in (1, 2, 5, 12, 20)]
-    pruning = likely_arcs(packed(arrays, trees, root), threshold=1e-2, heads=3)
+    pruning = pruned(arrays, trees, root, threshold=1e-2, heads=3)
     place = 0
     for scores in arrays:
         kept = pruning.kept[place : place + scores.size].reshape(scores.shape)
@@ -44,7 +50,7 @@ def test_likely_arcs_stay_and_a_tree_is_left(rng, trees, root):
 
 def test_figures_and_gold_arcs(rng):
     scores = rng.normal(scale=8.0, size=(9, 9))
-    pruning = likely_arcs(packed([scores], "nonprojective", "single"), heads=2)
+    pruning = pruned([scores], "nonprojective", "single", heads=2)
     gold = np.array([0, 1, 1, 1, 1, 1, 1, -1], dtype=np.int32)
     before = pruning.oracle(gold)
     assert pruning.with_arcs(gold).oracle(gold) == 1.0
@@ -55,5 +61,5 @@ def test_figures_and_gold_arcs(rng):
 def test_forbidden_arcs_are_never_kept(rng):
     scores = rng.normal(size=(6, 6))
     scores[1, 2] = -np.inf
-    pruning = likely_arcs(packed([scores], "nonprojective", "multi"))
+    pruning = pruned([scores], "nonprojective", "multi")
     assert not pruning.kept.reshape(6, 6)[1, 2]

@@ -1,4 +1,4 @@
-"""Samples are exact draws (T9)."""
+"""Samples are exact draws."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import pytest
 
 from arbora import NoTreeError, Parts, SecondOrderTrees, TooLargeError
 from arbora.inference import PackedSecondOrder, packed_second_order
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.testing import count_trees, random_parts
 from tests.helpers import random_scores
 
@@ -17,7 +17,7 @@ KINDS = ("consecutive_siblings", "grandparents", "grandsiblings")
 @pytest.mark.parametrize("n_words", [1, 6, 12])
 def test_counts_of_trees(kinds, root, n_words):
     arcs = np.zeros((n_words + 1) ** 2)
-    packed = PackedParts.over(arcs, np.array([n_words]), kinds)
+    packed = Scores.over(arcs, np.array([n_words]), kinds)
     count = np.exp(PackedSecondOrder(packed, root).log_partition()[0])
     assert count == pytest.approx(count_trees(n_words, "projective", root), rel=1e-12)
 
@@ -26,7 +26,7 @@ def test_counts_of_trees(kinds, root, n_words):
 @pytest.mark.parametrize("scale", [1.0, 1e3])
 def test_thirty_words_unpruned(kinds, root, scale, rng):
     arcs = scale * rng.normal(size=31 * 31)
-    packed = PackedParts.over(arcs, np.array([30]), kinds)
+    packed = Scores.over(arcs, np.array([30]), kinds)
     for table in packed.tables.values():
         table[:] = scale * rng.normal(size=len(table))
     trees = PackedSecondOrder(packed, root)
@@ -51,11 +51,11 @@ def test_answers_do_not_depend_on_the_number_of_threads(kinds, root, rng):
     arcs = np.concatenate([random_scores(rng, n, 1.0, 0.8).ravel() for n in n_words])
     answers = []
     for threads in (1, 2, 3):
-        parts = PackedParts.over(arcs, n_words, kinds, threads)
+        parts = Scores.over(arcs, n_words, kinds, threads)
         scores = np.random.default_rng(4)
         for table in parts.tables.values():
             table[:] = scores.normal(size=len(table))
-        packed = PackedSecondOrder(parts, root)
+        packed = PackedSecondOrder(parts, root, threads)
         sums = packed.sums()
         through = packed.vjp(sums.marginals.arcs, dict(sums.marginals.tables))
         arrays = [sums.log_partition, sums.marginals.arcs, *sums.marginals.tables.values(),
@@ -84,11 +84,11 @@ def test_packed_sentences_are_those_one_by_one(kinds, root, rng):
 def test_arcs_forbidden_by_their_scores_alone(kinds, root, rng):
     """As partial annotation does it: the same parts, but fewer arcs."""
     parts = random_parts(rng, 5, kinds)
-    whole = parts.packed()
+    whole = Scores.from_parts(parts)
     kept = SecondOrderTrees(parts, root).kbest(4)[-1].heads[2]
     arcs = parts.arcs.copy()
     arcs[np.arange(6) != kept, 3] = -np.inf
-    restricted = PackedSecondOrder(whole.with_scores(arcs.ravel(), whole.tables), root)
+    restricted = PackedSecondOrder(whole.with_values(arcs.ravel(), whole.tables), root)
     told = SecondOrderTrees(parts, root).constrain(required=[(kept, 3)])
     sums = restricted.sums()
     assert sums.log_partition[0] == pytest.approx(told.log_partition, rel=1e-13)
@@ -103,7 +103,7 @@ def test_arcs_forbidden_by_their_scores_alone(kinds, root, rng):
     assert restricted.entropy()[0] == pytest.approx(told.entropy())
     assert np.allclose(restricted.margins(), told.arc_margins().ravel())
     arcs[:, 3] = -np.inf
-    nothing = PackedSecondOrder(whole.with_scores(arcs.ravel(), whole.tables), root)
+    nothing = PackedSecondOrder(whole.with_values(arcs.ravel(), whole.tables), root)
     for question in (nothing.sums, nothing.log_partition, nothing.argmax, nothing.entropy,
                      nothing.margins, lambda: nothing.kbest(2), lambda: nothing.sample(2, 1),
                      lambda: nothing.vjp(np.zeros(36))):  # fmt: skip
@@ -118,7 +118,7 @@ def test_a_batch_with_an_impossible_sentence(rng):
     with pytest.raises(NoTreeError, match="sentence 1: there is no projective tree"):
         SecondOrderTrees.batch([good, bad, good])
     with pytest.raises(NoTreeError, match="sentence 1"):
-        PackedSecondOrder(PackedParts.joined([good, bad, good])).sums()
+        PackedSecondOrder(Scores.joined([good, bad, good])).sums()
     batch = SecondOrderTrees.batch([good, bad, good], errors="return")
     assert isinstance(batch.argmax()[1], NoTreeError)
     assert batch.log_partition[0] == batch.log_partition[2]

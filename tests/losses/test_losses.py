@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arbora.inference.layout import Layout
-from arbora.inference.packed import Packed
+from arbora.inference.engines import first_order_engine
 from arbora.losses import (
     Gold,
-    best_gold_tree,
+    completed_gold,
     cost_augmented,
+    decoded_rival,
+    minus_gold,
     negative_log_likelihood,
     perceptron_loss,
 )
-from arbora.losses.margin import chosen_cells, tree_loss
+from arbora.scores import Layout, Scores
 from arbora.testing import EnumeratedTrees, finite_difference
 from tests.helpers import random_scores
 from tests.toys import random_heads
@@ -27,6 +28,7 @@ class Case:
 
     def __init__(self, rng, trees, root, *, depth=None, missing=0.0, hidden=False, labels=0.0):
         self.trees, self.root, self.depth = trees, root, depth
+        self.engine = first_order_engine(trees, root)
         self.tables = [
             random_scores(rng, n, n_labels=None if depth is None else depth) for n in LENGTHS
         ]
@@ -42,9 +44,8 @@ class Case:
             tags[rng.random(len(heads)) < (1.0 if hidden else labels)] = -1
         self.gold = Gold(Layout(LENGTHS), heads, tags, depth or 1)
 
-    def packed(self, flat=None):
-        flat = self.flat if flat is None else flat
-        return Packed(np.array(flat), LENGTHS, self.depth, self.trees, self.root)
+    def scores(self, flat=None):
+        return Scores(np.array(self.flat if flat is None else flat), LENGTHS, self.depth)
 
     def enumerated(self, flat=None):
         """For each sentence all trees, their scores, and which agree with the annotation."""
@@ -80,7 +81,7 @@ def case(request, rng, kind, root):
 
 
 def test_likelihood_by_enumeration(case):
-    loss = negative_log_likelihood(case.packed(), case.gold)
+    loss = negative_log_likelihood(case.scores(), case.gold, case.engine)
     expected, marginals = [], []
     for every, agrees in case.enumerated():
         p = every.probabilities
@@ -88,36 +89,40 @@ def test_likelihood_by_enumeration(case):
         given = np.where(agrees, p, 0.0) / p[agrees].sum()
         marginals.append((every.weighted_arcs(p) - every.weighted_arcs(given)).reshape(-1))
     np.testing.assert_allclose(loss.values, expected, atol=1e-10)
-    np.testing.assert_allclose(loss.d_scores, np.concatenate(marginals), atol=1e-10)
+    np.testing.assert_allclose(loss.d_scores.arcs, np.concatenate(marginals), atol=1e-10)
 
 
 def test_likelihood_gradient_by_differences(case):
     def value(flat):
-        return float(negative_log_likelihood(case.packed(flat), case.gold).values.sum())
+        return float(
+            negative_log_likelihood(case.scores(flat), case.gold, case.engine).values.sum()
+        )
 
-    loss = negative_log_likelihood(case.packed(), case.gold)
+    loss = negative_log_likelihood(case.scores(), case.gold, case.engine)
     # Fourth-order differences of step 1e-3 of functions of size 10.
-    np.testing.assert_allclose(loss.d_scores, finite_difference(value, case.flat), atol=1e-8)
+    np.testing.assert_allclose(loss.d_scores.arcs, finite_difference(value, case.flat), atol=1e-8)
 
 
 def test_complete_annotation_is_the_ordinary_objective(rng, kind, root):
-    """Summing over the one tree that agrees is the same as scoring it (T17)."""
+    """Summing over the one tree that agrees is the same as scoring it."""
     for depth in (None, 3):
         case = Case(rng, kind.trees, root, depth=depth)
         assert case.gold.complete
-        plain = negative_log_likelihood(case.packed(), case.gold)
-        agreeing = case.packed(case.gold.restrict(case.flat)).sums(marginals=True)
-        free = case.packed().sums(marginals=True)
+        plain = negative_log_likelihood(case.scores(), case.gold, case.engine)
+        agreeing = case.engine.infer(case.scores(case.gold.restrict(case.flat)))
+        free = case.engine.infer(case.scores())
         np.testing.assert_allclose(
             plain.values, free.log_partition - agreeing.log_partition, rtol=0, atol=1e-12
         )
         np.testing.assert_allclose(
-            plain.d_scores, free.marginals - agreeing.marginals, rtol=0, atol=1e-12
+            plain.d_scores.arcs, free.arcs - agreeing.arcs, rtol=0, atol=1e-12
         )
 
 
 def test_perceptron_by_enumeration(case):
-    loss = perceptron_loss(case.packed(), case.gold)
+    scores = case.scores()
+    gold = completed_gold(scores, case.gold, case.engine)
+    loss = perceptron_loss(scores, gold, decoded_rival(case.engine))
     expected, d_scores = [], []
     for every, agrees in case.enumerated():
         right = np.flatnonzero(agrees)[every.tree_scores[agrees].argmax()]
@@ -128,15 +133,15 @@ def test_perceptron_by_enumeration(case):
         difference[right] -= 1.0
         d_scores.append(every.weighted_arcs(difference).reshape(-1))
     np.testing.assert_allclose(loss.values, expected, atol=1e-12)
-    np.testing.assert_allclose(loss.d_scores, np.concatenate(d_scores), atol=1e-12)
+    np.testing.assert_allclose(loss.d_scores.arcs, np.concatenate(d_scores), atol=1e-12)
 
 
 def test_hinge_by_enumeration(case):
     """The best tree with one more for every wrong arc, minus the right tree."""
-    right = best_gold_tree(case.packed(), case.gold)
-    augmented = cost_augmented(case.flat, right)
-    chosen = chosen_cells(case.packed(augmented), case.gold)
-    loss = tree_loss(case.gold, augmented, chosen, right)
+    scores = case.scores()
+    gold = completed_gold(scores, case.gold, case.engine)
+    rival = decoded_rival(case.engine)(cost_augmented(scores, gold))
+    loss, right = minus_gold(scores, gold, rival), gold.cells()
     cost = np.ones(len(case.flat))
     cost[right] = 0.0
     finite = np.where(np.isfinite(case.flat), case.flat, 0.0)

@@ -1,32 +1,8 @@
-"""Small parsers, trained once."""
-
 from __future__ import annotations
-
-from dataclasses import replace
-from functools import lru_cache
 
 import pytest
 
-from arbora import Parser, read_conllu
-from tests.toys import TREEBANK
-
-SMALL = {"bits": 14, "label_bits": 9, "passes": 2, "seed": 7}
-
-
-@lru_cache
-def sentences(part, count=None):
-    return tuple(read_conllu(TREEBANK / f"{part}.conllu"))[:count]
-
-
-@lru_cache
-def trained(**options):
-    """A parser that learnt a little; shared by tests, so not to be changed."""
-    return Parser(**(SMALL | options)).fit(sentences("train", 60), sentences("dev", 20))
-
-
-def at_temperature(parser, temperature):
-    """The same parser with another temperature."""
-    return Parser.from_model(replace(parser.model, temperature=temperature), parser.threads)
+from tests.small_parsers import sentences
 
 
 @pytest.fixture

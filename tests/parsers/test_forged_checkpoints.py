@@ -10,10 +10,10 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 from arbora import ArboraError, ModelError, Parser
-from arbora.parsers import tensor_file
-from arbora.parsers.tensor_file import checksum_of, layout_of
-from tests.parsers.conftest import sentences
+from arbora.models import tensor_file
+from arbora.models.tensor_file import checksum_of, layout_of
 from tests.parsers.test_fitting import Stop, Watcher
+from tests.small_parsers import sentences
 
 LEARNERS = {
     "adagrad": {},

@@ -7,14 +7,14 @@ import pytest
 
 from arbora import ArgumentError, Parser, SecondOrderTrees, SpanningTrees
 from arbora.data.whole import read_whole
-from arbora.features import Encoded
-from arbora.inference.automata import tree_parts
-from arbora.parsers import ParseOptions
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.model_file import from_bytes, to_bytes
-from arbora.parsers.output import parse_block
+from arbora.inference.engines import SecondOrder
+from arbora.inference.tree_parts import tree_parts
+from arbora.models.decoding import Decoder
+from arbora.models.model_file import from_bytes, to_bytes
+from arbora.models.output import parse_block
+from arbora.options import ParseOptions
 from arbora.testing import best_tree_slowly
-from tests.parsers.conftest import SMALL, sentences, trained
+from tests.small_parsers import SMALL, sentences, trained
 from tests.toys import toy_sentences, without_heads
 
 ORDERS = ["sibling", "grandparent", "grandsibling"]
@@ -31,10 +31,8 @@ def test_the_tree_is_the_best_under_the_scores(order, rng):
     parser = trained(order=order, labels="none")
     short = toy_sentences(rng, [1, 3, 4, 5, 5])
     answer = decoded(parser, short)
-    encoded = Encoded(read_whole(short), parser.model.features)
-    decoder = BlockDecoder(parser.model, 1)
-    everything = np.arange(len(short))
-    parts = decoder._parts.parts(encoded, everything, decoder.distribution(encoded, everything))
+    encoded = parser.model.encoder.encode(read_whole(short))
+    parts = Decoder(parser.model, 1).score(encoded, np.arange(len(short))).scores
     first = 0
     for i, sentence in enumerate(short):
         n = len(sentence)
@@ -73,7 +71,7 @@ def test_the_pruner_is_in_the_file(test_sentences):
     parser = trained(order="sibling")
     again = from_bytes(to_bytes(parser.model))
     assert again.pruner is not None
-    assert np.array_equal(again.pruner.weights, parser.model.pruner.weights)
+    assert np.array_equal(again.pruner.scorer.weights, parser.model.pruner.scorer.weights)
     heads = [s.heads.tolist() for s in parser.parse(test_sentences)]
     assert [s.heads.tolist() for s in Parser.from_model(again).parse(test_sentences)] == heads
 
@@ -131,11 +129,10 @@ def test_exact_models_have_probabilities_of_their_own(test_sentences, decode):
     block = read_whole(test_sentences)
     how = ParseOptions(decode=decode, probabilities=True)
     answer = parse_block(parser.decoder(how), block, how).trees
-    encoded, everything = Encoded(block, parser.model.features), np.arange(len(block))
-    decoder = parser.decoder(how)
-    first_order = decoder.distribution(encoded, everything)
-    parts = decoder._parts.parts(encoded, everything, first_order, parser.model.temperature)
-    expected = tree_parts(parts, answer.heads)[1] - decoder._parts.sums(parts).log_partition
+    scored = parser.decoder(how).score(parser.model.encoder.encode(block), np.arange(len(block)))
+    parts = scored.summed.scaled(1.0 / parser.model.temperature)
+    sums = SecondOrder(parser.model.root).infer(parts)
+    expected = tree_parts(parts, answer.heads)[1] - sums.log_partition
     assert answer.log_probs == pytest.approx(expected)
     assert answer.certified.all()
 
@@ -147,7 +144,23 @@ def test_distributions(test_sentences):
     parsed = exact.parse(test_sentences[:1], decode="map")[0]
     assert trees.argmax().heads.tolist() == parsed.heads.tolist()
     assert trees.log_prob(parsed.heads) == pytest.approx(parsed.log_prob)
-    assert isinstance(trained(order="sibling").distribution(test_sentences[0]), SpanningTrees)
+
+
+def test_the_distribution_of_the_pruner_has_a_name_of_its_own(test_sentences):
+    """Nobody who asks for the distribution gets that of another model."""
+    sentence = test_sentences[0]
+    dual, beliefs = trained(order="sibling"), trained(order="sibling", inference="bp")
+    for parser, remedy in ((dual, r"first_order_distribution\(\)"), (beliefs, r"beliefs\(\)")):
+        with pytest.raises(ArgumentError, match=f"use {remedy}"):
+            parser.distribution(sentence)
+        trees = parser.first_order_distribution(sentence)
+        assert isinstance(trees, SpanningTrees)
+    parsed, trees = dual.parse([sentence])[0], dual.first_order_distribution(sentence)
+    expected = trees.marginals[parsed.heads, np.arange(1, len(sentence) + 1)]
+    np.testing.assert_allclose(parsed.arc_probabilities, expected, atol=1e-9)
+    first = trained()
+    one, other = first.distribution(sentence), first.first_order_distribution(sentence)
+    assert one.marginals.tobytes() == other.marginals.tobytes()
 
 
 def test_decoding_classes(test_sentences):
@@ -163,10 +176,10 @@ def test_decoding_classes(test_sentences):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"kbest": 3}, "kbest needs a first-order model"),
-        ({"samples": 3}, "samples needs a first-order model"),
-        ({"decode": "mbr"}, "this one finds best trees"),
-        ({"kbest": 3, "certificates": True}, "certificates say that a tree is the best"),
+        ({"kbest": 3}, "kbest requires a first-order model"),
+        ({"samples": 3}, "samples requires a first-order model"),
+        ({"decode": "mbr"}, r"inference \(dual\): use map"),
+        ({"kbest": 3, "certificates": True}, "certificates concern the best tree"),
     ],
 )
 def test_what_needs_sums_is_refused(test_sentences, options, reason):
@@ -190,6 +203,18 @@ def test_going_on_keeps_the_pruner():
     first = trained(order="sibling")
     options = {k: v for k, v in SMALL.items() if k != "passes"} | {"order": "sibling", "passes": 1}
     second = Parser(**options).fit(sentences("train", 30), sentences("dev", 10), start=first)
-    assert np.array_equal(second.model.pruner.weights, first.model.pruner.weights)
+    assert np.array_equal(second.model.pruner.scorer.weights, first.model.pruner.scorer.weights)
     with pytest.raises(ArgumentError, match="order='sibling', which cannot become"):
-        Parser(**SMALL).fit(sentences("train", 30), start=first)
+        Parser(**SMALL, order="first").fit(sentences("train", 30), start=first)
+
+
+def test_going_on_keeps_what_is_not_said():
+    """In Python as at the command line: order, inference and pruning are those of the model."""
+    first = trained(order="sibling", inference="bp", bp_iterations=2, prune_heads=5)
+    second = Parser(passes=1, seed=3).fit(sentences("train", 20), sentences("dev", 9), start=first)
+    old, new = first.model.options.keywords(), second.model.options.keywords()
+    assert (new["passes"], new["seed"]) == (1, 3)
+    free = {"passes", "seed", "patience", "held_out", "refit", "root"}
+    assert {n: v for n, v in new.items() if n not in free} == {
+        n: v for n, v in old.items() if n not in free
+    }

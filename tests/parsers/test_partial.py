@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.parsers.conftest import sentences
 from tests.parsers.test_fitting import LEARNERS, Watcher, fit
+from tests.small_parsers import sentences
 from tests.toys import without_heads
 
 
@@ -23,7 +23,7 @@ def test_partial_annotation(name, trees, rng):
     assert "_" not in parser.model.labels
     for record in parser.history.passes:
         assert np.isfinite(record.loss)
-    assert np.isfinite(parser.model.weights).all()
+    assert np.isfinite(parser.model.scorer.weights).all()
     assert parser.evaluate(sentences("train", 60)).uas > 0.0
 
 
@@ -31,7 +31,7 @@ def test_labels_are_learnt_from_annotation_only(rng):
     """Heads and labels that fill gaps are for the trees; the labeller does not see them."""
     train = [without_heads(s, rng, 0.5) for s in sentences("train", 40)]
     weights = [
-        fit(train, passes=1, **LEARNERS[name]).model.label_weights.tobytes()
+        fit(train, passes=1, **LEARNERS[name]).model.labeller.scorer.weights.tobytes()
         for name in ("maxmargin", "eg", "perceptron")
     ]
     assert len(set(weights)) == 1

@@ -18,9 +18,9 @@ import pytest
 import arbora
 from arbora import ModelError, Parser
 from arbora.data import output
-from arbora.parsers import fitting
-from arbora.parsers.checkpoint import Checkpoint
-from tests.parsers.conftest import SMALL, sentences
+from arbora.fitting import fit as fitting
+from arbora.fitting.checkpoint import Checkpoint
+from tests.small_parsers import SMALL, sentences
 
 PIECES = 3  # that each write is cut into
 

@@ -11,7 +11,7 @@ import pytest
 
 from arbora import Parser, read_conllu
 from arbora.inference.tree_checks import in_class
-from tests.parsers.conftest import SMALL
+from tests.small_parsers import SMALL
 
 TREEBANKS = Path(os.environ.get("ARBORA_TREEBANKS", "no treebanks"))
 FOLDERS = sorted(path.parent for path in TREEBANKS.glob("*/train.conll*"))

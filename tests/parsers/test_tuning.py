@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import arbora
-from arbora.parsers import ParserSettings, tune
+from arbora.options import ParserOptions
+from arbora.parsers import tune
 from arbora.parsers.tuning import default_grid
 
 TREEBANK = Path(__file__).parents[2] / "examples" / "treebank"
@@ -18,40 +19,41 @@ SMALL = {"bits": 14, "label_bits": 6, "passes": 2, "threads": 1}
 def test_the_best_is_kept():
     told, results = [], []
     answer = tune(
-        TRAIN, DEV, {"l2": [1e6, 0.1], "batch_size": [16]},
+        TRAIN, DEV, {"regularization": [1e6, 0.1], "batch_size": [16]},
         on_trial=lambda *what: told.append(what), on_result=results.append, **SMALL,
     )  # fmt: skip
     assert told == [(1, 2), (2, 2)]
-    assert [trial.options["l2"] for trial in results] == [1e6, 0.1]
-    assert [trial.options["l2"] for trial in answer.trials] == [0.1, 1e6]
+    assert [trial.options["regularization"] for trial in results] == [1e6, 0.1]
+    assert [trial.options["regularization"] for trial in answer.trials] == [0.1, 1e6]
     best = answer.trials[0]
-    assert answer.parser.settings.l2 == 0.1
+    assert answer.parser.options.keywords()["regularization"] == 0.1
     assert answer.parser.evaluate(DEV).las == pytest.approx(best.las)
-    alone = arbora.Parser(l2=0.1, batch_size=16, **SMALL).fit(TRAIN, DEV)
-    assert (alone.model.weights == answer.parser.model.weights).all()
+    alone = arbora.Parser(regularization=0.1, batch_size=16, **SMALL).fit(TRAIN, DEV)
+    assert (alone.model.scorer.weights == answer.parser.model.scorer.weights).all()
 
 
 @pytest.mark.parametrize(
     ("options", "names"),
-    [({}, {"l2", "rate"}), ({"optimizer": "lbfgs"}, {"l2"}), ({"learner": "maxmargin"}, {"l2"}),
+    [({}, {"regularization", "rate"}), ({"optimizer": "lbfgs"}, {"regularization"}),
+     ({"learner": "maxmargin"}, {"regularization"}),
      ({"learner": "mira"}, {"largest_step"}), ({"learner": "perceptron"}, {"batch_size"})],
     ids=["loglinear", "lbfgs", "maxmargin", "mira", "perceptron"],
 )  # fmt: skip
 def test_default_grids(options, names):
-    settings = ParserSettings(**options)
-    grid = default_grid(settings)
+    chosen = ParserOptions.from_keywords(options)
+    grid = default_grid(chosen)
     assert set(grid) == names
     for name, values in grid.items():
-        assert getattr(settings.resolved(), name) in values
+        assert chosen.keywords()[name] in values
         assert len(values) == 3
 
 
 def test_bad_grids_are_refused_before_training():
     for grid, message in [
         ({"colour": ["red"]}, "no option 'colour'"),
-        ({"l2": []}, "list of values"),
-        ({"l2": "0.1"}, "list of values"),
-        ({"l2": [0.1, -1]}, "l2 is between"),
+        ({"regularization": []}, "list of values"),
+        ({"regularization": "0.1"}, "list of values"),
+        ({"regularization": [0.1, -1]}, "regularization must be between"),
     ]:
         with pytest.raises(arbora.ArgumentError, match=message):
             tune("nowhere.conllu", grid=grid)
@@ -60,4 +62,4 @@ def test_bad_grids_are_refused_before_training():
 def test_too_little_to_compare_on():
     few = list(arbora.read_conllu(DEV))[:5]
     with pytest.raises(arbora.ArgumentError, match="nothing to compare"):
-        tune(few, grid={"l2": [1.0]}, **SMALL)
+        tune(few, grid={"regularization": [1.0]}, **SMALL)

@@ -1,17 +1,18 @@
-"""Scores of second-order parts are linear in the weights, and `expand` is the other way round."""
+"""Scores of second-order parts are linear in the weights; the pullback is their adjoint."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from arbora._core import learning
-from arbora.parsers.settings import PAIRS_OF_ORDER, PARTS_OF_ORDER
-from arbora.scoring import ArcScorer, Gradient, PartScorer
-from tests.toys import encode, everything, toy_sentences
+from arbora.options import GrandparentOptions, GrandsiblingOptions, SiblingOptions
+from arbora.scoring import LinearScorer
+from tests.toys import batch_of, dense_gradient, encode, random_weights, scored, toy_sentences
 
-ORDERS = {order: PARTS_OF_ORDER[order] for order in ("sibling", "grandparent", "grandsibling")}
-ORDERS["pairs"] = PAIRS_OF_ORDER["grandsibling"]
+ORDERS = {
+    one.tag: one.automata for one in (SiblingOptions, GrandparentOptions, GrandsiblingOptions)
+}
+ORDERS["pairs"] = GrandsiblingOptions.pairs
 BITS = 12
 
 
@@ -49,59 +50,54 @@ def inner(d, parts):
     )
 
 
-def dense(scorer, encoded, sentences, d):
-    gradient, answer = Gradient(scorer.size), np.zeros(scorer.size)
-    scorer.expand(gradient, encoded, sentences, d)
-    learning.add_gradient(gradient, answer, 1)
-    return answer
-
-
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("templates", ["rich", "mcdonald2005", "morphological"])
-def test_expanding_is_the_adjoint_of_scoring(rng, sentences, order, templates):
+def test_the_pullback_is_the_adjoint_of_scoring(rng, sentences, order, templates):
     settings, encoded = encode(sentences, templates)
-    scorer = PartScorer(settings, BITS, ORDERS[order])
-    weights, kept = rng.normal(size=scorer.size), random_mask(rng, encoded)
-    parts = scorer.scores(weights, encoded, everything(encoded), kept)
+    scorer = LinearScorer(settings, BITS, kinds=ORDERS[order])
+    weights, batch = random_weights(rng, scorer), batch_of(encoded, kept=random_mask(rng, encoded))
+    parts = scored(scorer, weights, batch)
     d = random_like(rng, parts)
-    gradient = dense(scorer, encoded, everything(encoded), d)
+    gradient = dense_gradient(scorer, batch, d)
     assert gradient @ weights == pytest.approx(inner(d, parts), rel=1e-9)
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_norms_are_those_of_each_sentence(rng, sentences, order):
     settings, encoded = encode(sentences)
-    scorer = PartScorer(settings, BITS, ORDERS[order])
-    kept = random_mask(rng, encoded)
-    parts = scorer.scores(np.zeros(scorer.size), encoded, everything(encoded), kept)
+    scorer = LinearScorer(settings, BITS, kinds=ORDERS[order])
+    batch = batch_of(encoded, kept=random_mask(rng, encoded))
+    parts = scored(scorer, np.zeros(scorer.size), batch)
     d = random_like(rng, parts)
-    norms = scorer.norms(encoded, everything(encoded), d)
+    norms = scorer.squared_norms(batch, d)
     for i in range(len(encoded)):
         alone = np.zeros(len(encoded))
         alone[i] = 1.0
-        gradient = dense(scorer, encoded, everything(encoded), d.scaled(alone))
+        gradient = dense_gradient(scorer, batch, d.scaled(alone))
         assert norms[i] == pytest.approx(gradient @ gradient, rel=1e-9)
 
 
 def test_arcs_score_as_in_first_order(rng, sentences):
     settings, encoded = encode(sentences)
-    parts_scorer = PartScorer(settings, BITS, PARTS_OF_ORDER["sibling"])
-    arc_scorer = ArcScorer(settings, BITS)
-    weights, kept = rng.normal(size=parts_scorer.size), random_mask(rng, encoded)
-    parts = parts_scorer.scores(weights, encoded, everything(encoded), kept)
-    arcs = arc_scorer.scores(weights, encoded, everything(encoded))
+    of_parts = LinearScorer(settings, BITS, kinds=ORDERS["sibling"])
+    of_arcs = LinearScorer(settings, BITS)
+    weights, kept = random_weights(rng, of_parts), random_mask(rng, encoded)
+    parts = scored(of_parts, weights, batch_of(encoded, kept=kept))
+    arcs = scored(of_arcs, weights, batch_of(encoded)).arcs
     assert np.array_equal(parts.arcs, np.where(kept != 0, arcs, -np.inf))
 
 
 def test_scores_do_not_depend_on_threads_and_scale(rng, sentences):
     settings, encoded = encode(sentences * 4)
     weights = rng.normal(size=1 << BITS)
-    kept = random_mask(rng, encoded)
+    batch = batch_of(encoded, kept=random_mask(rng, encoded))
+    scorers = [
+        LinearScorer(settings, BITS, kinds=ORDERS["grandsibling"], threads=threads)
+        for threads in (1, 2, 2)
+    ]
     answers = [
-        PartScorer(settings, BITS, PARTS_OF_ORDER["grandsibling"], threads).scores(
-            weights, encoded, everything(encoded), kept, scale
-        )
-        for threads, scale in ((1, 1.0), (2, 1.0), (2, 0.5))
+        scored(scorer, weights, batch, scale)
+        for scorer, scale in zip(scorers, (1.0, 1.0, 0.5), strict=True)
     ]
     for one, two, half in zip(*(answer.arrays() for answer in answers), strict=True):
         assert np.array_equal(one, two)
@@ -111,9 +107,8 @@ def test_scores_do_not_depend_on_threads_and_scale(rng, sentences):
 def test_any_two_siblings_of_a_side_score_as_if_nothing_were_between_them(rng, sentences):
     settings, encoded = encode(sentences)
     weights, kept = rng.normal(size=1 << BITS), random_mask(rng, encoded)
-    both = PartScorer(settings, BITS, ("consecutive_siblings", "siblings")).scores(
-        weights, encoded, everything(encoded), kept
-    )
+    scorer = LinearScorer(settings, BITS, kinds=("consecutive_siblings", "siblings"))
+    both = scored(scorer, weights, batch_of(encoded, kept=kept))
     compared = across = 0
     for i in range(len(encoded)):
         listed = both.columns("consecutive_siblings", i).tolist()

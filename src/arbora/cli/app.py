@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from arbora.cli import compare, evaluate, explain, inspect, parse, stats, train, tune
-from arbora.cli.failures import FAILED, INTERRUPTED, CalmGroup, tidy_up_when_terminated
+from arbora.cli.failures import FAILED, INTERRUPTED, CommandGroup, tidy_up_when_terminated
+from arbora.options import speak_command_line
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="arbora",
-    cls=CalmGroup,
+    cls=CommandGroup,
     help="Probabilistic dependency parsing: trees you can question.",
     epilog="Every command explains itself: [bold]arbora COMMAND --help[/bold]. "
     "A file named [bold]-[/bold] is standard input or output.",
@@ -64,6 +65,7 @@ def main() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
             reconfigure(errors="backslashreplace")
+    speak_command_line()
     tidy_up_when_terminated()
     try:
         app(prog_name="arbora")

@@ -15,7 +15,7 @@ from arbora.cli.terminal import plain, tell
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from arbora.evaluation import Match, Scores
+    from arbora.evaluation import AttachmentScores, Match
 
 EXAMPLES = """[bold]Examples[/bold]
 
@@ -82,7 +82,7 @@ def evaluate(
         console.print(_breakdown(scores, part))
 
 
-def _summary(scores: Scores) -> Table:
+def _summary(scores: AttachmentScores) -> Table:
     rows = [
         ("[bold]UAS[/bold]", f"[bold]{figure(scores.uas)}[/bold]", "right heads"),
         ("[bold]LAS[/bold]", f"[bold]{figure(scores.las)}[/bold]", "right heads and labels"),
@@ -111,7 +111,7 @@ def _summary(scores: Scores) -> Table:
     return made
 
 
-def _breakdown(scores: Scores, part: Part) -> Table:
+def _breakdown(scores: AttachmentScores, part: Part) -> Table:
     if part is Part.label:
         return _matches("By label: right head and label", "label", scores.by_label)
     if part is Part.distance:

@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from arbora.cli.terminal import tell, visible
 from arbora.errors import ArboraError, DataWarning, reason
 
-__all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CalmGroup", "tidy_up_when_terminated"]
+__all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CommandGroup", "tidy_up_when_terminated"]
 
 FAILED = 2
 INTERRUPTED = 130
@@ -35,7 +35,7 @@ def tidy_up_when_terminated() -> None:
             signal.signal(number, end)
 
 
-class CalmGroup(TyperGroup):
+class CommandGroup(TyperGroup):
     """Runs a command; expected failures end it with a sentence and an exit status."""
 
     def invoke(self, ctx: Any) -> Any:

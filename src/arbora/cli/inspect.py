@@ -14,7 +14,7 @@ from arbora.cli.terminal import plain, visible
 from arbora.cli.watching import number_text
 
 if TYPE_CHECKING:
-    from arbora.parsers.model import Model
+    from arbora.models.model import Model
 
 EXAMPLES = """[bold]Examples[/bold]
 
@@ -31,7 +31,7 @@ def inspect(
 
     Features are hashed and have no names in the file: arbora explain names those of an arc.
     """
-    from arbora.parsers.model_file import read_model
+    from arbora.models.model_file import read_model
 
     found = read_model(model)
     size = Path(model).stat().st_size
@@ -44,34 +44,44 @@ def inspect(
 def _as_dict(model: Model, path: str, size: int) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from arbora.parsers.model_file import FORMAT_VERSION
+    from arbora.models.model_file import stored_version
 
     return {
         "file": path,
         "bytes": size,
-        "format_version": FORMAT_VERSION,
-        "settings": model.settings.to_dict(),
-        "features": asdict(model.features),
+        "format_version": stored_version(path),
+        "options": model.options.keywords(),
+        "features": asdict(model.encoder.settings),
         "labels": list(model.labels),
         "root": model.root,
         "decode_trees": model.decode_trees,
         "temperature": model.temperature,
-        "weights": _counts(model.weights),
-        "label_weights": _counts(model.label_weights),
-        "word_clusters": 0 if model.word_clusters is None else len(model.word_clusters),
+        "parameters": _parameters(model),
+        "word_clusters": 0 if model.encoder.clusters is None else len(model.encoder.clusters),
         "card": model.card,
     }
 
 
-def _counts(weights: Any) -> dict[str, int]:
+def _parameters(model: Model) -> dict[str, dict[str, int]]:
+    """How many numbers each component has, and how many of them are not zero."""
     import numpy as np
 
-    return {"all": len(weights), "non_zero": int(np.count_nonzero(weights))}
+    from arbora.models.components import FirstOrderPruner, StagedLabels
+
+    found = {f"scorer.{name}": values for name, values in model.scorer.parameters().items()}
+    if isinstance(model.labeller, StagedLabels):
+        found["labeller.weights"] = model.labeller.scorer.weights
+    if isinstance(model.pruner, FirstOrderPruner):
+        found["pruner.weights"] = model.pruner.scorer.weights
+    return {
+        name: {"all": values.size, "non_zero": int(np.count_nonzero(values))}
+        for name, values in found.items()
+    }
 
 
 def _report(model: Model, path: str, size: int) -> None:
     values = _as_dict(model, path, size)
-    card, settings = model.card, model.settings
+    card, options = model.card, model.options
     rows: list[tuple[str, str]] = []
     data, files = card.get("trained_on"), card.get("files") or {}
     if data:
@@ -88,22 +98,20 @@ def _report(model: Model, path: str, size: int) -> None:
         rows.append(("passes", f"{card['passes']}, the best was pass {card['best_pass']}"))
     if "date" in card:
         rows.append(("trained", card["date"]))
-    columns = [name for name in ("lemma", "upos", "xpos", "feats") if getattr(model.features, name)]
+    columns = model.encoder.settings.columns
     share = card.get("multi_root_sentences")
     several = "" if share is None else f" ({100 * share:.1f} % of the sentences have several)"
     rows += [
         ("columns", ", ".join(["form", *columns])),
         ("root", model.root + several),
-        ("decoding", f"{settings.decode or 'map'} over {model.decode_trees} trees"),
+        ("decoding", f"{options.decode} over {model.decode_trees} trees"),
         ("temperature", number_text(model.temperature)),
-        ("weights", _counts_text(values["weights"])),
     ]
-    if len(model.label_weights):
-        rows.append(("of labels", _counts_text(values["label_weights"])))
+    rows += [(name, _counts_text(counts)) for name, counts in values["parameters"].items()]
     if (pruning := describe_pruning(card)) is not None:
         rows.append(("pruning", pruning))
-    if model.word_clusters is not None:
-        rows.append(("clusters", f"{len(model.word_clusters):,} words in clusters"))
+    if model.encoder.clusters is not None:
+        rows.append(("clusters", f"{len(model.encoder.clusters):,} words in clusters"))
     rows.append(("labels", f"{len(model.labels)}: {', '.join(model.labels)}"))
     console = report_console()
     console.print()
@@ -112,7 +120,7 @@ def _report(model: Model, path: str, size: int) -> None:
     console.print()
     _print_pairs(console, rows)
     console.print()
-    console.print(_settings_table(settings.to_dict()))
+    console.print(_options_table(options.keywords()))
 
 
 def _print_pairs(console: Any, rows: list[tuple[str, str]]) -> None:
@@ -125,10 +133,10 @@ def _print_pairs(console: Any, rows: list[tuple[str, str]]) -> None:
     console.print(grid)
 
 
-def _settings_table(settings: dict[str, Any]) -> Any:
-    given = {name: value for name, value in settings.items() if value is not None}
+def _options_table(options: dict[str, Any]) -> Any:
+    given = {name: value for name, value in options.items() if value is not None}
     rows = [(name.replace("_", "-"), plain(str(value))) for name, value in given.items()]
-    return table(["setting", "value"], rows)
+    return table(["option", "value"], rows)
 
 
 def _counts_text(counts: dict[str, int]) -> str:

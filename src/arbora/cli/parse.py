@@ -109,12 +109,12 @@ def parse(
         raise ArgumentError("there is nothing to parse: name files, or pipe sentences in.")
 
     from arbora.data import joined_texts, open_output
-    from arbora.parsers import ParseOptions
+    from arbora.options import ParseOptions
 
     options = ParseOptions(
         decode, trees, probabilities, kbest, samples, seed, certificates, max_words
     )
-    parser.decoder(options)  # refuses what the model cannot do before anything is written
+    decoder = parser.decoder(options)  # refuses what the model cannot do before it writes anything
     if probabilities:
         _tell_where_from(parser)
     join = joined_texts()
@@ -123,7 +123,12 @@ def parse(
         before = 0
         for path in paths:
             blocks = parser.parse_blocks(
-                path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
+                path,
+                options,
+                decoder=decoder,
+                format=format,
+                skip_bad=skip_bad,
+                on_error=report_skipped,
             )
             for parsed, read in blocks:
                 write(join(parsed.to_bytes(probabilities, certificates)))
@@ -144,29 +149,23 @@ def load_model(path: str | None, threads: int | None) -> Parser:
 
 
 def _tell_where_from(parser: Parser) -> None:
+    """Says on standard error where probabilities come from, if not from the model's own sums."""
     model = parser.model
-    if model.settings.inference == "bp":
-        typer.echo(
-            "arbora: the probabilities are beliefs, which approximate those of the model.", err=True
-        )
+    own = model.options.keywords()
+    if own.get("inference") == "bp":
+        text = "the probabilities are beliefs, which approximate those of the model"
+    elif own.get("inference") in ("dual", "hill-climbing"):
+        text = "the probabilities are those of the first-order model inside this one"
+    elif own["learner"] in ("loglinear", "l2", "risk", "l2+risk"):
         return
-    if model.settings.inference == "dual":
-        typer.echo(
-            "arbora: the trees are of higher order, the probabilities those of the first-order "
-            "model inside it.",
-            err=True,
-        )
-        return
-    if model.settings.learner in ("loglinear", "l2", "risk", "l2+risk"):
-        return
-    if model.card.get("dev") is None:
-        text = "its scores as they are, which no dev set has scaled"
+    elif model.card.get("dev") is None:
+        text = f"{own['learner']} does not learn probabilities; these are not calibrated"
     else:
-        text = f"its scores at temperature {model.temperature:.3g}, fitted on dev"
-    typer.echo(
-        f"arbora: {model.settings.learner} does not learn probabilities; these come from {text}.",
-        err=True,
-    )
+        text = (
+            f"{own['learner']} does not learn probabilities; these are calibrated on dev "
+            f"(temperature {model.temperature:.3g})"
+        )
+    typer.echo(f"arbora: {text}.", err=True)
 
 
 def _size(paths: list[str]) -> int | None:

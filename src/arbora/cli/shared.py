@@ -26,7 +26,7 @@ DevFile = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="Annotated sentences that decide when to stop; by default the last tenth of TRAIN.",
+        help="Annotated sentences that decide when to stop (default: the last tenth of TRAIN).",
     ),
 ]
 ModelFile = Annotated[
@@ -35,14 +35,20 @@ ModelFile = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option(min=1, max=1024, metavar="N", help="By default all cores.", show_default=False),
+    typer.Option(
+        min=1,
+        max=1024,
+        metavar="N",
+        help="Number of threads (default: all cores).",
+        show_default=False,
+    ),
 ]
 FormatOption = Annotated[
     Literal["conllu", "conllx"] | None,
-    typer.Option(metavar="NAME", help="conllu or conllx; by default it is recognised."),
+    typer.Option(metavar="NAME", help="conllu or conllx (default: recognised)."),
 ]
 SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Leave out malformed sentences, and say which.")
+    bool, typer.Option("--skip-bad", help="Skip malformed sentences and report them.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

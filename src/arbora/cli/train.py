@@ -15,9 +15,9 @@ from arbora.cli.files import (
     report_skipped,
     size_text,
 )
+from arbora.cli.options import HelpAll, take_options
 from arbora.cli.output import describe_pruning, figure, report_console, write_json
 from arbora.cli.progress import step_progress
-from arbora.cli.settings import take_settings
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
 from arbora.cli.terminal import plain, tell
 from arbora.cli.watching import Watcher
@@ -35,17 +35,9 @@ arbora train train.conllu --learner mira --passes 10 --plot training.png
 arbora train new.conllu --from english.arbora --model better.arbora"""
 
 MODEL_ENDING = ".arbora"
-# What a model that goes on learning keeps unless it is told otherwise.
-INHERITED = (
-    "features", "labels", "clusters", "cluster_of", "bits", "label_bits",
-    "learner", "optimizer", "trees", "mira", "largest_step", "k", "average", "arc_filter",
-    "decode", "decode_trees", "order", "inference", "training_inference", "max_iterations",
-    "solver", "prune_threshold", "prune_heads", "bp_iterations", "damping", "factors",
-    "first_temperature", "last_temperature", "projectivise",
-)  # fmt: skip
 
 
-@take_settings
+@take_options
 def train(
     train: TrainFile,
     dev: DevFile = None,
@@ -53,7 +45,7 @@ def train(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Where the model goes; by default the name of TRAIN with the ending .arbora.",
+            help="Output file (default: the name of TRAIN with the ending .arbora).",
         ),
     ] = None,
     word_clusters: Annotated[
@@ -65,11 +57,11 @@ def train(
         typer.Option(metavar="TEXT", help="Licence of the data, for the model's card."),
     ] = None,
     start: Annotated[
-        str | None, typer.Option("--from", metavar="MODEL", help="A model to go on training.")
+        str | None, typer.Option("--from", metavar="MODEL", help="Continue training this model.")
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on from the last complete pass of an interrupted run."),
+        typer.Option("--resume", help="Continue an interrupted run from its last complete pass."),
     ] = False,
     threads: Threads = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
@@ -80,12 +72,13 @@ def train(
     ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    help_all: HelpAll = False,  # noqa: ARG001  # shows help before anything runs
     *,
-    settings: dict[str, Any],
+    options: dict[str, Any],
 ) -> None:
     """Train a parser on a treebank; the best pass on dev is kept.
 
-    Everything but TRAIN has a default. Options that are not given are those of the learner.
+    Only TRAIN is required. Defaults depend on the learner and the order.
     """
     check_one_input(train, dev or "", start or "")
     path = model or model_path(train)
@@ -96,7 +89,7 @@ def train(
     from arbora.parsers import Parser, load
 
     first = None if start is None else load(start, threads)
-    parser = Parser(threads=threads, **(settings if first is None else _going_on(first, settings)))
+    parser = Parser(threads=threads, **options)
     try:
         with step_progress("training", None, unit="sentences", quiet=quiet) as bar:
             parser.fit(
@@ -140,20 +133,6 @@ def save_plot(parser: Parser, path: str) -> None:
     draw_history(parser.history, path=path)
 
 
-def _going_on(start: Parser, given: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a model that is trained further: its own, but for what is asked for."""
-    own = start.model.settings.to_dict()
-    kept = {name: own[name] for name in INHERITED}
-    if given.get("learner", own["learner"]) != own["learner"]:
-        for name in ("first_temperature", "last_temperature", "projectivise"):
-            kept[name] = None  # which another learner may not have
-        kept["optimizer"] = "adagrad"
-    if given.get("trees", own["trees"]) != own["trees"]:
-        for name in ("decode_trees", "projectivise"):
-            kept[name] = None  # which are choices within a class of trees
-    return kept | given
-
-
 def _tell_how_to_resume(path: str) -> None:
     checkpoint = Path(f"{path}.checkpoint")
     if checkpoint.exists():
@@ -172,9 +151,9 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
     console.print()
     data, share = card["trained_on"], card["multi_root_sentences"]
     console.print(f"{data['words']:,} words in {data['sentences']:,} sentences", style="bold")
-    columns = [name for name in ("lemma", "upos", "xpos", "feats") if getattr(model.features, name)]
+    columns = model.encoder.settings.columns
     why = f"{100 * share:.1f} % of the sentences have several roots"
-    chosen = "chosen" if parser.settings.root == "auto" else "as asked"
+    chosen = "chosen" if parser.options.root == "auto" else "as asked"
     lines = [
         ("learner", describe_learner(parser)),
         ("root", f"{model.root} ({chosen}; {why})"),
@@ -204,16 +183,16 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
 
 def describe_learner(parser: Parser) -> str:
     """Learner, optimizer and tree class in a few words."""
-    settings = parser.model.settings
-    learner = str(settings.learner)
-    if learner in ("loglinear", "l2", "risk", "l2+risk"):
-        learner += f" by {settings.optimizer}"
+    own = parser.model.options.keywords()
+    learner = own["learner"]
+    if "optimizer" in own and learner != "maxmargin":
+        learner += f" by {own['optimizer']}"
     elif learner == "mira":
-        learner += f", {settings.mira}"
-    order = "" if settings.order == "first" else f"{settings.order} order, "
-    if settings.training_inference == "bp":
-        order += f"{settings.bp_iterations} iterations of belief propagation, "
+        learner += f", {own['mira']}"
+    order = "" if own["order"] == "first" else f"{own['order']} order, "
+    if own.get("training_inference") == "bp":
+        order += f"{own['bp_iterations']} BP iterations, "
     return (
-        f"{learner}, {order}{settings.trees} trees, {settings.features} features, "
-        f"{settings.labels} labels"
+        f"{learner}, {order}{own['trees']} trees, {own['features']} features, "
+        f"{own['labels']} labels"
     )

@@ -13,13 +13,14 @@ from arbora.cli.files import (
     report_skipped,
     size_text,
 )
+from arbora.cli.options import HelpAll, read_value, take_options
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.progress import Bar, step_progress
-from arbora.cli.settings import OPTIONS, number_or_auto, take_settings
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
 from arbora.cli.terminal import plain
 from arbora.cli.watching import Watcher
 from arbora.errors import ArgumentError
+from arbora.options import ParserOptions, public_options
 
 if TYPE_CHECKING:
     from arbora.parsers import Trial, Tuning
@@ -28,10 +29,10 @@ EXAMPLES = """[bold]Examples[/bold]
 
 arbora tune train.conllu --dev dev.conllu --model best.arbora
 
-arbora tune train.conllu --dev dev.conllu --grid l2=0.01,0.1,1 --grid features=rich,mcdonald2005"""
+arbora tune train.conllu --dev dev.conllu --grid regularization=0.1,1,10 --grid rate=0.05,0.1"""
 
 
-@take_settings
+@take_options
 def tune(
     train: TrainFile,
     dev: DevFile = None,
@@ -55,8 +56,9 @@ def tune(
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    help_all: HelpAll = False,  # noqa: ARG001  # shows help before anything runs
     *,
-    settings: dict[str, Any],
+    options: dict[str, Any],
 ) -> None:
     """Search settings: train with every combination of a grid, compare on dev.
 
@@ -75,7 +77,7 @@ def tune(
             train, dev, values, threads=threads,
             on_trial=watch.begin_trial, on_result=watch.end_trial, observer=watch,
             word_clusters=word_clusters,
-            format=format, skip_bad=skip_bad, on_error=report_skipped, **settings,
+            format=format, skip_bad=skip_bad, on_error=report_skipped, **options,
         )  # fmt: skip
     if model is not None:
         answer.parser.save(model)
@@ -110,33 +112,20 @@ class _Watch(Watcher):
 
 
 def _read_grid(items: list[str]) -> dict[str, list[Any]]:
-    """`l2=0.1,1` becomes a list of numbers."""
-    kinds = {option.name: option.type for option in OPTIONS}
+    """`regularization=0.1,1` becomes a list of numbers."""
+    known = public_options(ParserOptions)
     grid: dict[str, list[Any]] = {}
     for item in items:
         name, equals, values = item.partition("=")
         name = name.strip().removeprefix("--").replace("-", "_")
         if not equals or not values:
             raise ArgumentError(f"a grid is NAME=V1,V2,... and not {item!r}.")
-        if name not in kinds:
+        if name not in known:
             raise ArgumentError(f"a parser has no option {name!r} to try values of.")
         if name in grid:
             raise ArgumentError(f"the grid has {name} twice: give all its values at once.")
-        grid[name] = [_read_value(name, text.strip(), kinds[name]) for text in values.split(",")]
+        grid[name] = [read_value(name, text.strip()) for text in values.split(",")]
     return grid
-
-
-def _read_value(name: str, text: str, kind: Any) -> Any:
-    if name == "rate":
-        return number_or_auto(name, text)
-    if kind is bool and text.lower() in ("true", "false", "yes", "no"):
-        return text.lower() in ("true", "yes")
-    if kind not in (int, float, bool):
-        return text
-    try:
-        return kind(text) if kind is not bool else kind(int(text))
-    except ValueError:
-        raise ArgumentError(f"{name} cannot be {text!r}.") from None
 
 
 def _point_text(options: dict[str, Any]) -> str:

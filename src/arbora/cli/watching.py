@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from arbora.cli.progress import Bar
 
 if TYPE_CHECKING:
-    from arbora.training.loop import PassRecord
+    from arbora.fitting.loop import PassRecord
 
 __all__ = ["Watcher", "number_text"]
 

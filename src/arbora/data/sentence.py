@@ -94,42 +94,52 @@ class Sentence:
 
     @property
     def ids(self) -> list[str]:
+        """The ID column: one text per word, length n, as all columns."""
         return self._block.column(self._index, 0)
 
     @property
     def forms(self) -> list[str]:
+        """The FORM column."""
         return self._block.column(self._index, _FORM)
 
     @property
     def lemmas(self) -> list[str]:
+        """The LEMMA column."""
         return self._block.column(self._index, _LEMMA)
 
     @property
     def upos(self) -> list[str]:
+        """The UPOS column (CPOSTAG in CoNLL-X)."""
         return self._block.column(self._index, _UPOS)
 
     @property
     def xpos(self) -> list[str]:
+        """The XPOS column (POSTAG in CoNLL-X)."""
         return self._block.column(self._index, _XPOS)
 
     @property
     def feats(self) -> list[str]:
+        """The FEATS column as text; `morphology` takes it apart."""
         return self._block.column(self._index, _FEATS)
 
     @property
     def heads(self) -> IntArray:
+        """The HEAD column, int32 (n,): 0 is the root symbol, -1 a missing head."""
         return self._heads
 
     @property
     def labels(self) -> list[str]:
+        """The DEPREL column."""
         return self._block.column(self._index, _DEPREL)
 
     @property
     def deps(self) -> list[str]:
+        """The DEPS column (PHEAD in CoNLL-X)."""
         return self._block.column(self._index, _DEPS)
 
     @property
     def misc(self) -> list[str]:
+        """The MISC column (PDEPREL in CoNLL-X)."""
         return self._block.column(self._index, _MISC)
 
     @property
@@ -155,6 +165,7 @@ class Sentence:
 
     @property
     def format(self) -> Format:
+        """The format of the file that the sentence is from."""
         name: Format = get_args(Format)[self._block.format]
         return name
 

@@ -43,30 +43,37 @@ class TreebankStats:
 
     @property
     def labels(self) -> int:
+        """Number of different labels."""
         return len(self.label_counts)
 
     @property
     def mean_length(self) -> float:
+        """Mean number of words per sentence."""
         return self.tokens / max(self.sentences, 1)
 
     @property
     def max_length(self) -> int:
+        """Number of words of the longest sentence."""
         return max(self.length_histogram, default=0)
 
     @property
     def nonprojective_arcs_percent(self) -> float:
+        """Percentage of words whose arc is non-projective."""
         return 100 * self.nonprojective_arcs / max(self.tokens, 1)
 
     @property
     def crossing_arcs_percent(self) -> float:
+        """Percentage of words whose arc crosses another."""
         return 100 * self.crossing_arcs / max(self.tokens, 1)
 
     @property
     def nonprojective_sentences_percent(self) -> float:
+        """Percentage of sentences with a non-projective arc."""
         return 100 * self.nonprojective_sentences / max(self.sentences, 1)
 
     @property
     def multiroot_sentences_percent(self) -> float:
+        """Percentage of sentences with several roots."""
         return 100 * self.multiroot_sentences / max(self.sentences, 1)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """How good is a parse, is one parser better than another, do probabilities keep their promise?"""
 
-from arbora.evaluation.attachment import Scores, evaluate
+from arbora.evaluation.attachment import AttachmentScores, evaluate
 from arbora.evaluation.counts import Attachment, Match, NonProjective, TreeFaults
 from arbora.evaluation.reliability import Calibration, CalibrationBin, calibration
 from arbora.evaluation.rules import RULES, Rule
@@ -9,6 +9,7 @@ from arbora.evaluation.significance import Comparison, Difference, compare
 __all__ = [
     "RULES",
     "Attachment",
+    "AttachmentScores",
     "Calibration",
     "CalibrationBin",
     "Comparison",
@@ -16,7 +17,6 @@ __all__ = [
     "Match",
     "NonProjective",
     "Rule",
-    "Scores",
     "TreeFaults",
     "calibration",
     "compare",

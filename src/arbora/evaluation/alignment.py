@@ -28,15 +28,29 @@ class ParsedSentence(Protocol):
     """What evaluation reads of a sentence."""
 
     @property
-    def forms(self) -> Sequence[str]: ...
+    def forms(self) -> Sequence[str]:
+        """The form of every word."""
+        ...
+
     @property
-    def xpos(self) -> Sequence[str]: ...
+    def xpos(self) -> Sequence[str]:
+        """The language-specific tag of every word."""
+        ...
+
     @property
-    def heads(self) -> ArrayLike: ...
+    def heads(self) -> ArrayLike:
+        """The head of every word, (n,); -1 is missing."""
+        ...
+
     @property
-    def labels(self) -> Sequence[str]: ...
+    def labels(self) -> Sequence[str]:
+        """The label of every word."""
+        ...
+
     @property
-    def format(self) -> str: ...
+    def format(self) -> str:
+        """The name of the file format, which chooses the rule."""
+        ...
 
 
 Source = ReadPath | Iterable[ParsedSentence]
@@ -88,6 +102,7 @@ class Aligned:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
+        """The number of words of each sentence."""
         return np.diff(self.starts)
 
     @property

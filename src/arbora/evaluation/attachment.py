@@ -23,7 +23,7 @@ from arbora.evaluation.counts import (
 from arbora.evaluation.nonprojective import nonprojective_arcs
 from arbora.types import IntArray
 
-__all__ = ["Scores", "evaluate"]
+__all__ = ["AttachmentScores", "evaluate"]
 
 Mask = NDArray[np.bool_]
 
@@ -32,7 +32,7 @@ LENGTHS = {"1-10": 1, "11-20": 11, "21-30": 21, "31-40": 31, "41-50": 41, "51+":
 
 
 @dataclass(frozen=True)
-class Scores:
+class AttachmentScores:
     """Attachment scores of a system, in percent, over the words that `rule` counts.
 
     - `tokens`: how many those are; `unannotated`: words without a head in gold, which are not
@@ -132,7 +132,7 @@ def evaluate(
     punctuation: str | None = None,
     *,
     format: Format | None = None,  # noqa: A002  # the public name
-) -> Scores:
+) -> AttachmentScores:
     """Scores a system against gold; both are paths or iterables of sentences.
 
     `punctuation` names the rule: "conllx", "conll2018" or "ptb"; without it the format of the gold
@@ -146,7 +146,7 @@ def evaluate(
     return scores_of(both)
 
 
-def scores_of(both: Aligned, system: int = 1) -> Scores:
+def scores_of(both: Aligned, system: int = 1) -> AttachmentScores:
     """The scores of one of the aligned systems."""
     counted = both.counted
     both.check_counted()
@@ -156,7 +156,7 @@ def scores_of(both: Aligned, system: int = 1) -> Scores:
     exact = heads_right & (both.labels[0] == both.labels[system])
     roots_right = (both.heads[0] == 0) == (both.heads[system] == 0)
     tokens = int(counted.sum())
-    return Scores(
+    return AttachmentScores(
         rule=both.rule.name,
         rule_description=both.rule.description,
         sentences=len(both.lengths),

@@ -18,6 +18,7 @@ __all__ = [
 
 
 def percent(part: float, whole: float) -> float | None:
+    """A percentage; None of nothing."""
     return 100 * float(part) / float(whole) if whole else None
 
 
@@ -36,17 +37,21 @@ class Match:
 
     @property
     def precision(self) -> float | None:
+        """Percentage of the system's arcs that are correct; None if it has none."""
         return percent(self.correct, self.system)
 
     @property
     def recall(self) -> float | None:
+        """Percentage of the gold arcs that were found; None if there are none."""
         return percent(self.correct, self.gold)
 
     @property
     def f1(self) -> float | None:
+        """Harmonic mean of precision and recall, in percent."""
         return percent(2 * self.correct, self.gold + self.system)
 
     def to_dict(self) -> dict[str, Any]:
+        """The figures by name, for JSON."""
         return {
             "gold": self.gold,
             "system": self.system,
@@ -80,6 +85,7 @@ class NonProjective:
         return percent(self.found, self.gold)
 
     def to_dict(self) -> dict[str, Any]:
+        """The figures by name, for JSON."""
         return {
             "gold": self.gold,
             "system": self.system,
@@ -100,6 +106,7 @@ class Attachment:
     las: float | None
 
     def to_dict(self) -> dict[str, Any]:
+        """The figures by name, for JSON."""
         return {
             "sentences": self.sentences,
             "tokens": self.tokens,
@@ -136,6 +143,7 @@ class TreeFaults:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain values, as for JSON."""
         return {
             "cycles": self.cycles,
             "several_roots": self.several_roots,

@@ -2,11 +2,12 @@
 
 from arbora.features.arc_filter import FILTER_SIZE, learn_arc_filter, no_arc_filter
 from arbora.features.clusters import WordClusters, read_clusters
-from arbora.features.encoding import Encoded, FeatureSettings, TemplateSet
+from arbora.features.encoding import Encoded, Encoder, FeatureSettings, TemplateSet
 
 __all__ = [
     "FILTER_SIZE",
     "Encoded",
+    "Encoder",
     "FeatureSettings",
     "TemplateSet",
     "WordClusters",

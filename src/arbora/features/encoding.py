@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,11 @@ from arbora._core import features as kernels
 from arbora.data import Block
 from arbora.errors import ArgumentError
 from arbora.features.clusters import WordClusters
+from arbora.options import Templates
 
-__all__ = ["Encoded", "FeatureSettings", "TemplateSet"]
+__all__ = ["Encoded", "Encoder", "FeatureSettings", "TemplateSet"]
 
-TemplateSet = Literal["rich", "mcdonald2005", "squeezed2005", "morphological"]
+TemplateSet = Templates  # a set's place among the choices is its number in the core
 
 _COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5}  # by their place in a line
 
@@ -51,6 +52,11 @@ class FeatureSettings:
             used["xpos"] = False
         return cls(templates, **used)
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns besides the form that are used."""
+        return [name for name in _COLUMNS if getattr(self, name)]
+
     @cached_property
     def kernel(self) -> kernels.FeatureSet:
         number = get_args(TemplateSet).index(self.templates)
@@ -58,7 +64,11 @@ class FeatureSettings:
 
 
 class Encoded:
-    """Sentences of a block as atoms; made once, scored as often as needed."""
+    """Sentences of a block as atoms; made once, scored as often as needed.
+
+    `block` and `places` (the sentences' numbers in it) are there for scorers that look at words
+    rather than at atoms.
+    """
 
     def __init__(
         self,
@@ -69,6 +79,7 @@ class Encoded:
     ) -> None:
         chosen = np.arange(len(block)) if sentences is None else sentences
         table = None if clusters is None else clusters.kernel
+        self.block, self.places = block, chosen
         self.kernel = kernels.Encoded(block, chosen, settings.kernel, table)
         self.n_words: NDArray[np.int64] = self.kernel.n_words()
 
@@ -83,6 +94,18 @@ class Encoded:
         answer = copy(self)
         answer.kernel = self.kernel.hiding(amount, seed)
         return answer
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """How a model turns sentences into atoms: its columns, templates and word clusters."""
+
+    settings: FeatureSettings
+    clusters: WordClusters | None = None
+
+    def encode(self, block: Block, sentences: NDArray[np.int64] | None = None) -> Encoded:
+        """All sentences of a block, or the given ones."""
+        return Encoded(block, self.settings, self.clusters, sentences)
 
 
 def _is_filled(block: Block, column: int) -> bool:

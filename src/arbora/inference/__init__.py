@@ -8,7 +8,7 @@ from arbora.inference.hypergraph import Derivation, Derivations, Hypergraph
 from arbora.inference.loopy import LoopyTrees
 from arbora.inference.mixture import Mixture
 from arbora.inference.packed_loopy import PackedLoopy
-from arbora.inference.packed_second_order import PackedSecondOrder, PartArrays, SecondOrderSums
+from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
 from arbora.inference.second_order import PartGradient, SecondOrderTrees
 from arbora.inference.second_order_batch import SecondOrderBatch
 from arbora.inference.trees import ProjectiveTrees, SpanningTrees
@@ -25,7 +25,6 @@ __all__ = [
     "Mixture",
     "PackedLoopy",
     "PackedSecondOrder",
-    "PartArrays",
     "PartGradient",
     "ProjectiveTrees",
     "SecondOrderBatch",

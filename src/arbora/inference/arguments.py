@@ -76,6 +76,7 @@ def as_values(values: ArrayLike, scores: FloatArray, what: str) -> FloatArray:
 
 
 def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
+    """Refuses anything but one of the choices."""
     if not isinstance(value, str) or value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
         raise ArgumentError(f"{name} must be {listed}, not {value!r}")

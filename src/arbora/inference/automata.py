@@ -9,43 +9,32 @@ from __future__ import annotations
 import numpy as np
 
 from arbora._core import inference as kernels
-from arbora.parts import PackedParts
-from arbora.types import FloatArray, IntArray
+from arbora.scores import Scores
+from arbora.types import FloatArray
 
-__all__ = ["best_choices", "best_walks", "tree_parts", "walk_sums"]
+__all__ = ["best_choices", "best_walks", "walk_sums"]
 
 
-def best_walks(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+def best_walks(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
     """How often the best walks of all heads have each part, and their total scores."""
     answer, values = parts.zeros(), np.empty(len(parts))
-    kernels.best_walks(parts.index, *parts.arrays(), *answer.arrays(), values, parts.threads)
+    kernels.best_walks(parts.index, *parts.arrays(), *answer.arrays(), values, threads)
     return answer, values
 
 
-def best_choices(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+def best_choices(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
     """The best walks where every word also chooses its own head, for which heads compete.
 
     The arcs of these choices count and score too: a tree has every arc twice. `walk_sums` sums over
     the same choices.
     """
     answer, values = parts.zeros(), np.empty(len(parts))
-    kernels.best_choices(parts.index, *parts.arrays(), *answer.arrays(), values, parts.threads)
+    kernels.best_choices(parts.index, *parts.arrays(), *answer.arrays(), values, threads)
     return answer, values
 
 
-def walk_sums(parts: PackedParts) -> tuple[PackedParts, FloatArray]:
+def walk_sums(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
     """Expected parts when every head's walk is drawn by itself, and the log sums over walks."""
     answer, values = parts.zeros(), np.empty(len(parts))
-    kernels.walk_sums(parts.index, *parts.arrays(), *answer.arrays(), values, parts.threads)
-    return answer, values
-
-
-def tree_parts(
-    parts: PackedParts, heads: IntArray, amount: float = 1.0, into: PackedParts | None = None
-) -> tuple[PackedParts, FloatArray]:
-    """Adds an amount to every part that trees have; also gives the trees' scores."""
-    answer, values = parts.zeros() if into is None else into, np.empty(len(parts))
-    kernels.tree_parts(
-        parts.index, *parts.arrays(), *answer.arrays(), values, parts.threads, heads, amount
-    )
+    kernels.walk_sums(parts.index, *parts.arrays(), *answer.arrays(), values, threads)
     return answer, values

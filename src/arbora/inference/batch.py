@@ -66,6 +66,7 @@ class TreeBatch(Generic[D]):
         threads: int | None,
         errors: Literal["raise", "return"],
     ) -> TreeBatch[D]:
+        """A batch of distributions of one class; see `SpanningTrees.batch`."""
         check_choice(root, ("single", "multi"), "root")
         check_choice(errors, ("raise", "return"), "errors")
         workers = available_threads() if threads is None else as_count(threads, "threads")
@@ -125,64 +126,80 @@ class TreeBatch(Generic[D]):
 
     @property
     def log_partition(self) -> list[Any]:
+        """log Z: a list with one number per sentence."""
         return self._all(self._log_sums().log_partition.tolist())
 
     @property
     def marginals(self) -> list[Any]:
+        """P(arc): a list with one array per sentence, in the shape of its scores."""
         return self._all(self._packed.split(self._all_marginals()))
 
     def argmax(self) -> list[Any]:
+        """The best trees: a list with one `Tree` per sentence."""
         return self._all(self._packed.argmax())
 
     def mbr(self) -> list[Any]:
+        """The trees with most expected correct arcs: a list with one `Tree` per sentence."""
         return self._all(minimum_bayes_risk(self._packed, self._all_marginals()))
 
     def greedy(self, by: Literal["score", "marginal"] = "score") -> list[Any]:
+        """Each word's best head by itself: a list with one `Tree` per sentence."""
         if by == "marginal":
             self._all_marginals()
         return self._each(lambda one: one.greedy(by))
 
     def kbest(self, k: int) -> list[Any]:
+        """The k best trees, best first: a list of lists of `Tree`."""
         return self._all(self._packed.kbest(as_count(k, "k")))
 
     def sample(self, k: int = 1, seed: int | None = None) -> list[Any]:
+        """Exact draws: a list with one array (k, n) per sentence, or `Samples` with labels."""
         drawn = self._packed.sample(as_count(k, "k"), as_seed(seed))
         return self._all(
             [heads if labels is None else Samples(heads, labels) for heads, labels in drawn]
         )
 
     def arc_margins(self) -> list[Any]:
+        """How much better the best tree with an arc is than the best without it: arrays."""
         if self._packed.n_labels is None:
             return self._all(self._packed.margins())
         return self._each(lambda one: one.arc_margins())
 
     def entropy(self) -> list[Any]:
+        """Entropy in nats: a list with one number per sentence."""
         self._all_marginals()
         return self._each(lambda one: one.entropy())
 
     def log_prob(self, heads: Sequence[Any], labels: Sequence[Any] | None = None) -> list[Any]:
+        """log P of heads, (n,) or (k, n) per sentence; labels likewise or None."""
         self._log_sums()
         given = [None] * self._size if labels is None else labels
         return self._each(lambda one, h, chosen: one.log_prob(h, chosen), heads=heads, labels=given)
 
     def kl(self, other: TreeBatch[Any]) -> list[Any]:
+        """KL(self || other) of each pair of distributions."""
         return self._compare(lambda one, q: one.kl(q), other)
 
     def cross_entropy(self, other: TreeBatch[Any]) -> list[Any]:
+        """Cross-entropy of each pair of distributions."""
         return self._compare(lambda one, q: one.cross_entropy(q), other)
 
     def expect(self, values: Sequence[ArrayLike]) -> list[Any]:
+        """Expectations of additive functions, given as arrays in the shape of the scores."""
         self._all_marginals()
         return self._each(lambda one, v: one.expect(v), values=values)
 
     def vjp(self, d_marginals: Sequence[ArrayLike]) -> list[Any]:
+        """Gradients through the marginals: one array per sentence, in and out."""
         flat = self._flat_values(d_marginals, "d_marginals")
         return self._all(self._packed.vjp(self._all_marginals(), flat))
 
     def variance(self, values: Sequence[ArrayLike]) -> list[Any]:
+        """Variances of additive functions, given as arrays in the shape of the scores."""
         return [max(0.0, v) if isinstance(v, float) else v for v in self.covariance(values, values)]
 
     def covariance(self, a: Sequence[ArrayLike], b: Sequence[ArrayLike]) -> list[Any]:
+        """Covariances of two additive functions per sentence."""
         products = self._packed.split(self._flat_values(a, "a"))
         with_arcs = self._packed.vjp(self._all_marginals(), self._flat_values(b, "b"))
         pairs = zip(products, with_arcs, strict=True)

@@ -6,9 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.inference.packed import Packed, read_only
+from arbora.scores import Scores
 from arbora.types import FloatArray, Tree
 
-__all__ = ["greedy_heads", "labelled_margins", "minimum_bayes_risk", "rescored", "risk_scores"]
+__all__ = [
+    "greedy_heads",
+    "labelled_margins",
+    "minimum_bayes_risk",
+    "possible_marginals",
+    "rescored",
+    "risk_scores",
+]
 
 
 def rescored(
@@ -21,12 +29,17 @@ def rescored(
 
 
 def risk_scores(packed: Packed, marginals: FloatArray) -> Packed:
-    """Scores whose best trees have the most expected correct arcs (S07, Eqs. 14-16).
+    """Scores whose best trees have the most expected correct arcs (Smith & Smith 2007, Eqs. 14-16).
 
     The gain of an arc is its marginal itself, neither its logarithm nor its log-odds; forbidden
     arcs stay forbidden.
     """
     return packed.with_scores(np.where(np.isneginf(packed.flat), -np.inf, marginals))
+
+
+def possible_marginals(scores: Scores, marginals: FloatArray) -> Scores:
+    """Marginals of arcs in the place of scores; their best trees have the least Bayes risk."""
+    return scores.arcs_only(np.where(np.isneginf(scores.arcs), -np.inf, marginals))
 
 
 def minimum_bayes_risk(packed: Packed, marginals: FloatArray) -> list[Tree]:

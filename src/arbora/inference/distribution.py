@@ -89,10 +89,12 @@ class TreeDistribution:
 
     @property
     def root(self) -> Root:
+        """`"single"` or `"multi"`: how many words may depend on the root symbol."""
         return self._packed.root
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return int(self._packed.n_words[0])
 
     @property
@@ -108,7 +110,7 @@ class TreeDistribution:
 
     @property
     def log_partition(self) -> float:
-        """log Z: the logarithm of the sum of exp(score) over all trees (K07, Eq. 2)."""
+        """log Z: the logarithm of the sum of exp(score) over all trees (Koo et al. 2007, Eq. 2)."""
         return self._log_sums().log_partition
 
     @property
@@ -238,14 +240,14 @@ class TreeDistribution:
         return self._packed.argmax()[0]
 
     def mbr(self) -> Tree:
-        """The tree with the most expected correct arcs (S07, section 4); `score` is the model's.
+        """The tree with the most expected correct arcs (Smith & Smith 2007, section 4).
 
-        With labels, the tree with the most expected correct arcs with labels.
+        Its `score` is the model's. With labels, an arc is correct if its label is, too.
         """
         return minimum_bayes_risk(self._packed, self.marginals.ravel())[0]
 
     def greedy(self, by: Literal["score", "marginal"] = "score") -> Tree:
-        """Each word's best head by itself: not always a tree (S07, section 6)."""
+        """Each word's best head by itself: not always a tree (Smith & Smith 2007, section 6)."""
         check_choice(by, ("score", "marginal"), "by")
         values = self.scores
         if by == "marginal":

@@ -23,6 +23,7 @@ SAME_COUNT = 1e-9  # log-counts of trees closer than this are equal
 
 
 def check_comparable(p: TreeDistribution, q: TreeDistribution) -> None:
+    """Refuses distributions that are not over the same words and labels."""
     if not all(hasattr(q, name) for name in ("scores", "trees", "n_labels")):
         raise ArgumentError(f"{type(q).__name__} is not a distribution over trees of first order")
     if q.scores.shape != p.scores.shape:

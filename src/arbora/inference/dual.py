@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from arbora._core import inference as kernels
 from arbora.errors import ArgumentError, NoTreeError
 from arbora.inference.arguments import as_count, check_choice
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
 __all__ = [
@@ -57,7 +57,7 @@ NO_AUTOMATA = PackedAutomata(np.empty(0, np.int64), np.empty(0, np.int64), np.em
 
 
 def decode_dual(
-    parts: PackedParts,
+    parts: Scores,
     trees: TreeClass = "nonprojective",
     root: Root = "single",
     max_iterations: int | None = None,
@@ -66,6 +66,7 @@ def decode_dual(
     lazy: bool = True,
     automata: PackedAutomata = NO_AUTOMATA,
     time_limit: float | None = None,
+    threads: int = 1,
 ) -> DualAnswers:
     """The best trees by dual decomposition (Koo et al. 2010); Ctrl-C ends it promptly.
 
@@ -91,7 +92,7 @@ def decode_dual(
     kernels.decode_dual(
         parts.index, *parts.arrays(), *automata, trees == "projective", root == "multi", limit,
         SOLVERS.index(solver), lazy, seconds, answers.heads, answers.scores, answers.bounds,
-        answers.certified.view(np.uint8), answers.iterations, parts.threads,
+        answers.certified.view(np.uint8), answers.iterations, threads,
     )  # fmt: skip
     impossible = np.flatnonzero(answers.iterations == 0)
     if len(impossible):
@@ -102,13 +103,13 @@ def decode_dual(
 
 
 def dual_history(
-    parts: PackedParts,
+    parts: Scores,
     sentence: int = 0,
     trees: TreeClass = "nonprojective",
     root: Root = "single",
     max_iterations: int = 5000,
 ) -> DualHistory:
-    """How the subgradient method goes about one of the sentences (D10, Figures 3 and 4)."""
+    """The subgradient method on one of the sentences (Koo et al. 2010, Figures 3 and 4)."""
     _check_question(parts, trees, root)
     found = kernels.trace_dual(
         parts.index, *parts.arrays(), sentence, trees == "projective", root == "multi",
@@ -122,7 +123,7 @@ def check_kinds(kinds: tuple[str, ...]) -> None:
     if "siblings" in kinds:
         raise ArgumentError(
             "head automata walk from one modifier to the next and cannot score `siblings`, any two "
-            "modifiers of a head: use LoopyTrees, or an integer program, for these parts"
+            "modifiers of a head: use LoopyTrees, or an integer program, for these parts."
         )
 
 
@@ -136,7 +137,7 @@ def _seconds(time_limit: float | None) -> float:
     return float(time_limit)
 
 
-def _check_question(parts: PackedParts, trees: TreeClass, root: Root) -> None:
+def _check_question(parts: Scores, trees: TreeClass, root: Root) -> None:
     check_choice(trees, ("nonprojective", "projective"), "trees")
     check_choice(root, ("single", "multi"), "root")
     check_kinds(parts.kinds)

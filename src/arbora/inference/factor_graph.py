@@ -101,7 +101,7 @@ class FactorGraph:
 
     @property
     def beliefs(self) -> FloatArray:
-        """The approximate probability that each variable is on (G15, Eq. 6)."""
+        """The approximate probability that each variable is on (Gormley et al. 2015, Eq. 6)."""
         return read_only(self._beliefs)
 
     @property

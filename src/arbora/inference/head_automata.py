@@ -1,8 +1,8 @@
 """Decoding of second-order scores by dual decomposition, with a certificate where there is one.
 
-Koo, Rush, Collins, Jaakkola & Sontag (2010), "D10": a search for trees and automata for the
+Koo, Rush, Collins, Jaakkola & Sontag (2010): a search for trees and automata for the
 modifiers of each head are made to agree by multipliers on the arcs. The loop itself is
-`cpp/src/dual_decomposition.cpp`.
+`cpp/src/inference/dual_decomposition.cpp`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from arbora.inference.dual import (
 )
 from arbora.inference.integer_program import solve_program
 from arbora.inference.packed import check_room, pack
-from arbora.parts import Parts
+from arbora.scores import Parts, Scores
 from arbora.types import Decoded, FloatArray, Root, TreeClass
 
 __all__ = ["Automaton", "HeadAutomata"]
 
 
 class Automaton:
-    """Scores of the modifiers on one side of a head, by states (D10, section 3, example 2).
+    """Scores of the modifiers on one side of a head, by states (Koo et al. 2010, example 2).
 
     The automaton walks outwards from the head. `initial[s]` is the score of starting in state s,
     `transitions[m, s, t]` that of taking word m as the next modifier and going from state s to t,
@@ -70,6 +70,7 @@ class Automaton:
 
     @property
     def n_states(self) -> int:
+        """Number of states, S."""
         return len(self.initial)
 
     def score(self, modifiers: ArrayLike) -> float:
@@ -138,6 +139,7 @@ class HeadAutomata:
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return self.parts.n_words
 
     def argmax(
@@ -148,7 +150,7 @@ class HeadAutomata:
     ) -> Decoded:
         """The best tree found, its bound, and whether it is certified to be the best of all.
 
-        "subgradient" is the method of D10; "ad3" (Martins et al. 2015) needs fewer iterations,
+        "subgradient" is Koo et al. (2010); "ad3" (Martins et al. 2015) needs fewer iterations,
         each of which takes longer; "branch" is `exact_argmax` with a limit, usually the quickest
         way to a certificate, and never worse than "subgradient": where the limit is reached, that
         has as many iterations, too.
@@ -188,7 +190,7 @@ class HeadAutomata:
         """How the subgradient method goes about it, iteration by iteration."""
         if self.automata:
             raise ArgumentError("history does not follow automata with states: leave them out")
-        return dual_history(self.parts.packed(), 0, self.trees, self.root, max_iterations)
+        return dual_history(Scores.from_parts(self.parts), 0, self.trees, self.root, max_iterations)
 
     def _by_program(self, time_limit: float | None) -> Decoded:
         if self.automata:
@@ -206,7 +208,7 @@ class HeadAutomata:
         self, max_iterations: int | None, solver: Solver, time_limit: float | None
     ) -> Decoded:
         answers = decode_dual(
-            self.parts.packed(), self.trees, self.root, max_iterations, solver,
+            Scores.from_parts(self.parts), self.trees, self.root, max_iterations, solver,
             automata=self._automata, time_limit=time_limit,
         )  # fmt: skip
         score, bound = float(answers.scores[0]), float(answers.bounds[0])

@@ -19,14 +19,14 @@ from arbora.inference.arguments import as_count, as_heads, as_seed, check_choice
 from arbora.inference.batch import located
 from arbora.inference.packed import Packed, read_only
 from arbora.inference.tree_checks import in_class
-from arbora.parts import PackedParts
+from arbora.scores import Scores
 from arbora.types import FloatArray, IntArray, Root, Tree, TreeClass
 
 __all__ = ["head_changes", "hill_climb"]
 
 
 def hill_climb(
-    packed: PackedParts,
+    packed: Scores,
     trees: TreeClass = "nonprojective",
     root: Root = "single",
     *,
@@ -34,6 +34,7 @@ def hill_climb(
     patience: int | None = None,
     seed: int | None = 0,
     start: Sequence[ArrayLike] | None = None,
+    threads: int = 1,
 ) -> list[Tree]:
     """For every sentence the best tree that was found, with its full score.
 
@@ -55,7 +56,7 @@ def hill_climb(
     scores = np.zeros(len(packed))
     kernels.climb(
         packed.index, checked.flat, *packed.arrays()[1:], trees == "projective", root == "multi",
-        packed.threads, *options, start is not None, heads, scores,
+        threads, *options, start is not None, heads, scores,
     )  # fmt: skip
     read_only(heads)
     bounds = zip(checked.words, checked.words[1:], scores.tolist(), strict=False)
@@ -63,7 +64,7 @@ def hill_climb(
 
 
 def head_changes(
-    packed: PackedParts, i: int, heads: ArrayLike, trees: TreeClass, root: Root
+    packed: Scores, i: int, heads: ArrayLike, trees: TreeClass, root: Root
 ) -> FloatArray:
     """What a tree of sentence i gains if the head of m becomes h, [h, m].
 
@@ -79,11 +80,11 @@ def head_changes(
     return gains
 
 
-def _checked(packed: PackedParts, trees: TreeClass, root: Root) -> Packed:
+def _checked(packed: Scores, trees: TreeClass, root: Root) -> Packed:
     """The arcs; an error with the first sentence that has no tree of the class, if any."""
     check_choice(trees, ("nonprojective", "projective"), "trees")
     check_choice(root, ("single", "multi"), "root")
-    arcs = Packed(np.empty(packed.arcs.size), packed.n_words, None, trees, root, packed.threads)
+    arcs = Packed(np.empty(packed.arcs.size), packed.n_words, None, trees, root)
     for i, error in arcs.check(packed.arcs).items():
         raise located(i, error)
     return arcs

@@ -81,6 +81,7 @@ class Hypergraph:
 
     @property
     def n_edges(self) -> int:
+        """Number of edges."""
         return len(self.heads)
 
     def __repr__(self) -> str:
@@ -129,7 +130,7 @@ class Derivations:
 
     @property
     def log_partition(self) -> float:
-        """log Z: the logarithm of the sum of exp(score) over all derivations (G15, Eq. 13)."""
+        """log Z: the logarithm of the sum of exp(score) over all derivations."""
         return self._kernel.log_partition
 
     @property
@@ -139,7 +140,7 @@ class Derivations:
 
     @property
     def node_marginals(self) -> FloatArray:
-        """The expected number of uses of every node (G15, Eq. 15)."""
+        """The expected number of uses of every node (Gormley et al. 2015, Eq. 15)."""
         return read_only(_counted(self._kernel.node_marginals()[1:]))
 
     @property

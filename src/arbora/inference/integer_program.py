@@ -1,16 +1,15 @@
-"""Second-order decoding as a linear program over arcs and parts (D10, section 7.2, Table 2).
+"""Second-order decoding as a linear program over arcs and parts (Koo et al. 2010, section 7.2).
 
 A variable z for every allowed arc, 1 if the tree has it. That z is a tree is said by flows (Martins
 et al. 2009): the root symbol sends what every word is to receive along the arcs of the tree, either
-all words' units in one flow (`tree_flow="single"`, D10's LP(S)), or every word's unit in a flow of
-its own (`"multi"`, LP(M), whose relaxation is integral for arc scores alone).
+all words' units in one flow (`tree_flow="single"`, the paper's LP(S)), or every word's unit in a
+flow of its own (`"multi"`, LP(M), whose relaxation is integral for arc scores alone).
 
 What a head's modifiers score together is said by flows too: the modifiers of a head on a side are a
 path START -> ... -> END through its possible modifiers, and consecutive siblings are the steps of
 it. With grandparents, there is such a path for every possible head of the head. Each of these is
 the convex hull of what a head automaton accepts, so that the relaxation with `"multi"` has the
-value that dual decomposition converges to (D10, section 4.2). Any other pair of arcs has a product
-variable.
+value that dual decomposition converges to. Any other pair of arcs has a product variable.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from arbora.errors import ArgumentError
 from arbora.inference.arguments import check_choice
 from arbora.inference.linear_program import Columns, LinearProgram, Status
 from arbora.inference.packed import Packed, pack, read_only
-from arbora.parts import KINDS, PackedParts, PartKind, Parts
+from arbora.scores import PartKind, Parts, Scores, kind_number
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
 __all__ = ["GrandparentVariables", "ProgramAnswer", "TreeFlow", "solve_program"]
@@ -120,7 +119,7 @@ class _Arcs:
 
     @classmethod
     def of(cls, parts: Parts, program: LinearProgram) -> _Arcs:
-        """The score of each word's best arc is left out, as in `cpp/src/level_arcs.cpp`.
+        """The score of each word's best arc is left out, as in `cpp/src/inference/level_arcs.cpp`.
 
         All trees lose the same by it, and HiGHS's tolerances are of what is left.
         """
@@ -199,7 +198,7 @@ def _forbid_crossings(program: LinearProgram, arcs: _Arcs) -> None:
 def _add_parts(
     program: LinearProgram, arcs: _Arcs, parts: Parts, grandparents: GrandparentVariables
 ) -> None:
-    packed = parts.packed()
+    packed = Scores.from_parts(parts)
     kinds = set(parts.kinds)
     if "siblings" in kinds:
         rows, scores = _scored(parts, "siblings")
@@ -249,18 +248,18 @@ def _add_products(
     )
 
 
-def _all_parts(packed: PackedParts, kind: PartKind) -> tuple[NDArray[np.int64], FloatArray]:
+def _all_parts(packed: Scores, kind: PartKind) -> tuple[NDArray[np.int64], FloatArray]:
     """All parts of a kind over the allowed arcs, and their scores, 0 if the kind has none."""
-    every = PackedParts.over(packed.arcs, packed.n_words, [kind])
+    every = Scores.over(packed.arcs, packed.n_words, [kind])
     return every.columns(kind, 0), (packed if kind in packed.kinds else every).values(kind)
 
 
-def _grand_paths(packed: PackedParts, kinds: set[PartKind]) -> tuple[NDArray[np.int64], FloatArray]:
+def _grand_paths(packed: Scores, kinds: set[PartKind]) -> tuple[NDArray[np.int64], FloatArray]:
     """All grandsiblings, each with its own score and those of the parts in it."""
 
     def scores_of(kind: PartKind, rows: NDArray[np.int64]) -> FloatArray:
         columns = np.ascontiguousarray(rows).reshape(-1)
-        return packed.values(kind)[packed.index.numbers(KINDS.index(kind), 0, columns)]
+        return packed.values(kind)[packed.index.numbers(kind_number(kind), 0, columns)]
 
     rows, scores = _all_parts(packed, "grandsiblings")
     if "consecutive_siblings" in kinds:

@@ -1,6 +1,6 @@
 """Approximate distributions over trees that score parts, by loopy belief propagation.
 
-Gormley, Dredze & Eisner (2015), "G15": a variable for every arc, a factor for every part, and one
+Gormley, Dredze & Eisner (2015): a variable for every arc, a factor for every part, and one
 factor that allows trees only, TREE or PTREE, which sums over all trees in every iteration. Beliefs
 are differentiable functions of the scores, whether or not they have converged.
 """
@@ -17,10 +17,10 @@ from arbora.inference.arguments import as_values, check_choice
 from arbora.inference.decoding import risk_scores
 from arbora.inference.packed import pack
 from arbora.inference.packed_loopy import GrandparentFactors, PackedLoopy, Schedule
-from arbora.inference.packed_second_order import PartArrays, SecondOrderSums
+from arbora.inference.packed_second_order import SecondOrderSums
 from arbora.inference.part_lists import PartLists
 from arbora.inference.second_order import PartGradient
-from arbora.parts import PartKind, Parts
+from arbora.scores import PartKind, Parts, Scores
 from arbora.types import FloatArray, Root, Tree, TreeClass
 
 __all__ = ["LoopyTrees"]
@@ -45,10 +45,9 @@ class LoopyTrees:
     damping
         The share of the old message in the new one, from the second iteration on; 0 is none.
     schedule
-        "serial" sends from all parts, then from the tree (G15, footnote 4); "parallel" from all at
-        once.
+        "serial" sends from all parts, then from the tree; "parallel" from all at once.
     factors
-        "pairs" makes a factor of every grandparent, as G15 do, "automata" puts all grandparents of
+        "pairs" makes a factor of every grandparent (the paper), "automata" puts all grandparents of
         a head into one factor with its other parts. Siblings are always pairs, consecutive siblings
         and grandsiblings always automata, and grandsiblings take grandparents with them.
     """
@@ -76,7 +75,7 @@ class LoopyTrees:
         self.parts = parts
         self._lists = PartLists.of(parts)
         self._packed = PackedLoopy(
-            parts.packed(), trees, root, iterations, damping, schedule, factors
+            Scores.from_parts(parts), trees, root, iterations, damping, schedule, factors
         )
         self._arcs, impossible = pack([parts.arcs], trees, root, threads=1)
         for error in impossible.values():
@@ -85,18 +84,22 @@ class LoopyTrees:
 
     @property
     def trees(self) -> TreeClass:
+        """The class of trees."""
         return self._packed.trees
 
     @property
     def root(self) -> Root:
+        """`"single"` or `"multi"`: how many words may depend on the root symbol."""
         return self._packed.root
 
     @property
     def iterations(self) -> int:
+        """Number of iterations."""
         return self._packed.iterations
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return self.parts.n_words
 
     @property
@@ -144,7 +147,7 @@ class LoopyTrees:
         return bool(self.residuals[-1] <= self.tolerance)
 
     def mbr(self) -> Tree:
-        """The tree with most expected correct arcs (G15, Eqs. 2-3); `score` is the model's."""
+        """The tree with most expected correct arcs; its `score` is the model's."""
         heads = risk_scores(self._arcs, self._all_sums().marginals.arcs).argmax()[0].heads
         return Tree(heads, None, self.parts.score(heads))
 
@@ -155,7 +158,7 @@ class LoopyTrees:
     ) -> PartGradient:
         """The gradient through the beliefs of arcs and, if given, of parts, by all scores.
 
-        Exact: backpropagation through every iteration and the sums over trees (G15, section 5).
+        Exact: backpropagation through every iteration and the sums over trees.
         """
         d_arcs = as_values(d_marginals, self.scores, "d_marginals").reshape(-1)
         tables = self._lists.tables(
@@ -169,5 +172,5 @@ class LoopyTrees:
             self._sums = self._packed.sums()
         return self._sums
 
-    def _listed(self, values: PartArrays) -> dict[PartKind, FloatArray]:
+    def _listed(self, values: Scores) -> dict[PartKind, FloatArray]:
         return self._lists.listed(self._packed.parts, values.tables)

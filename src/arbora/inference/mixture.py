@@ -1,4 +1,4 @@
-"""Mixtures of distributions over trees (S07, section 1: probability models combine)."""
+"""Mixtures of distributions over trees (Smith & Smith 2007, section 1)."""
 
 from __future__ import annotations
 
@@ -61,10 +61,12 @@ class Mixture:
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return self.components[0].n_words
 
     @property
     def n_labels(self) -> int | None:
+        """Number of labels, L, or None."""
         return self.components[0].n_labels
 
     @property

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora._core import inference as kernels
-from arbora.errors import ArboraError, NoTreeError, ScoreError, TooLargeError
+from arbora.errors import ArboraError, TooLargeError
+from arbora.inference.reports import explain_report
 from arbora.types import FloatArray, IntArray, Root, Tree, TreeClass
 
 __all__ = [
@@ -121,6 +122,7 @@ class Packed:
         return len(self.n_words)
 
     def shape(self, i: int) -> tuple[int, ...]:
+        """The shape of the scores of sentence i."""
         side = int(self.n_words[i]) + 1
         return (side, side) if self.n_labels is None else (side, side, self.n_labels)
 
@@ -136,6 +138,7 @@ class Packed:
         return flat[self.cells[i] : self.cells[i + 1]].reshape(self.shape(i))
 
     def scores(self, i: int) -> FloatArray:
+        """The scores of sentence i."""
         return self.piece(self.flat, i)
 
     def with_scores(self, flat: FloatArray, root: Root | None = None) -> Packed:
@@ -168,9 +171,12 @@ class Packed:
         start = self.flat if source is None else source
         found = kernels.copy_and_check(start, *self._arguments(), self.flat)
         read_only(self.flat)
-        return {i: _explain(tuple(report), self.scores(i), self.trees) for i, *report in found}
+        return {
+            i: explain_report(tuple(report), self.scores(i), self.trees) for i, *report in found
+        }
 
     def sums(self, marginals: bool) -> PackedSums:
+        """log Z of every sentence and, if asked for, all marginals."""
         count = len(self)
         answer = PackedSums(
             np.empty(count), np.empty(count), np.empty(self.n_words_in_all + count),
@@ -182,25 +188,34 @@ class Packed:
         return answer
 
     def sums_of(self, sums: PackedSums, i: int) -> SentenceSums:
+        """The sums of sentence i."""
         shift = sums.shift[self.words[i] + i : self.words[i + 1] + i + 1]
         return SentenceSums(float(sums.log_partition[i]), float(sums.relative[i]), shift)
 
     def vjp(self, marginals: FloatArray, d_marginals: FloatArray) -> list[FloatArray]:
+        """Gradients through the marginals, one array per sentence."""
         answer = _room(self.flat.size)
         self._call(kernels.vjp, 9, marginals, d_marginals, answer)
         return self.split(answer)
 
-    def argmax(self) -> list[Tree]:
+    def best(self) -> tuple[IntArray, IntArray | None, FloatArray]:
+        """Heads and labels of the best trees, flat, and their scores."""
         heads, labels = np.empty((2, self.n_words_in_all), dtype=np.int32)
         scores = np.empty(len(self))
         self._call(kernels.argmax, 1, heads, labels, scores)
         read_only(heads), read_only(labels)
+        return heads, None if self.n_labels is None else labels, scores
+
+    def argmax(self) -> list[Tree]:
+        """The best tree of every sentence."""
+        heads, labels, scores = self.best()
         bounds = zip(self.words, self.words[1:], scores.tolist(), strict=False)
-        if self.n_labels is None:
+        if labels is None:
             return [Tree(heads[a:b], None, score) for a, b, score in bounds]
         return [Tree(heads[a:b], labels[a:b], score) for a, b, score in bounds]
 
     def kbest(self, k: int) -> list[list[Tree]]:
+        """The k best trees of every sentence, best first."""
         check_list(k, self, bytes_per_word=16)
         try:
             heads, labels, scores, counts = self._call(kernels.kbest, 2, k)
@@ -218,6 +233,7 @@ class Packed:
         return answers
 
     def sample(self, count: int, seed: int) -> list[tuple[IntArray, IntArray | None]]:
+        """Draws of heads (count, n) and labels of every sentence."""
         check_draws(count, self.n_words_in_all, bytes_per_word=8)
         heads, labels = np.zeros((2, count * self.n_words_in_all), dtype=np.int32)
         self._call(kernels.sample, 4, count, seed, self.sentences, heads, labels)
@@ -235,6 +251,7 @@ class Packed:
         return self.with_scores(allowed).sums(marginals=False).log_partition
 
     def margins(self) -> list[FloatArray]:
+        """Arc margins, one array (n+1, n+1) per sentence."""
         answer = np.empty(self.flat.size)
         self._call(kernels.margins, 9, answer)
         return self.split(answer)
@@ -297,6 +314,7 @@ def check_list(k: int, trees: Packed, bytes_per_word: int) -> None:
 
 
 def list_too_large(k: int, trees: Packed, bytes_per_word: int) -> TooLargeError:
+    """The error for lists of k best trees that do not fit into memory."""
     need = _size_of_lists(k, trees, bytes_per_word)
     each = trees.n_words_in_all * bytes_per_word + len(trees) * BYTES_PER_TREE
     return TooLargeError(
@@ -344,6 +362,7 @@ def _starts(sizes: NDArray[np.int64]) -> list[int]:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, which can no longer be written to."""
     array.setflags(write=False)
     return array
 
@@ -384,34 +403,3 @@ def pack_stack(
     n_labels = stack.shape[3] if stack.ndim == 4 else None
     packed = Packed(_room(source.size), n_words, n_labels, trees, root, threads)
     return packed, packed.check(source)
-
-
-def _explain(report: tuple[int, ...], scores: FloatArray, trees: TreeClass) -> ArboraError:
-    cell, head, modifier, label, problem, word = report
-    if cell:
-        index = [head, modifier] if scores.ndim == 2 else [head, modifier, label]
-        what, advice = {
-            1: ("NaN", "replace it by a number"),
-            2: ("+inf", "scores must be finite, or -inf to forbid an arc"),
-            3: (
-                f"beyond {kernels.LARGEST_SCORE:g} in magnitude",
-                "use -inf to forbid an arc and constrain() to require one",
-            ),
-        }[cell]
-        return ScoreError(f"scores{index} is {what}: {advice}")
-    kind = "projective tree" if trees == "projective" else "tree"
-    text = {
-        1: f"word {word} has no possible head: every arc into it is forbidden",
-        2: f"word {word} cannot be reached from the root over the allowed arcs",
-        3: 'no word may be attached to the root: allow a root arc or use root="multi"',
-        4: f"word {word} can only be reached over a second root arc: allow another head for it "
-        'or use root="multi"',
-        5: "every tree over the allowed arcs has crossing arcs: "
-        f"allow another head for word {word} or use SpanningTrees",
-        6: "every tree over the allowed arcs has crossing arcs: allow more arcs "
-        "or use SpanningTrees",
-    }[problem]
-    if np.isneginf(scores[0]).all():
-        text += " (all of scores[0] is -inf: scores are indexed [head, modifier], transposed?)"
-    named = word if problem in (1, 2, 4, 5) else None
-    return NoTreeError(f"there is no {kind}: {text}", named)

@@ -1,6 +1,6 @@
 """Belief propagation over many sentences, as flat arrays.
 
-One call per question, on `parts.threads` threads; answers do not depend on how many there are.
+One call per question, on several threads; answers do not depend on how many there are.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from arbora.errors import ArgumentError, NoTreeError, TooLargeError
 from arbora.inference.arguments import as_count, check_choice
 from arbora.inference.packed import pack, physical_memory, read_only
 from arbora.inference.packed_second_order import (
-    PartArrays,
     SecondOrderSums,
     check_direction,
     check_numbers,
+    frozen,
 )
-from arbora.parts import KINDS, PackedParts, PartKind
+from arbora.scores import PartKind, Scores, kind_number
 from arbora.types import FloatArray, Root, TreeClass
 
 __all__ = ["GrandparentFactors", "PackedLoopy", "Schedule", "checked_damping"]
@@ -40,13 +40,14 @@ class PackedLoopy:
 
     def __init__(
         self,
-        parts: PackedParts,
+        parts: Scores,
         trees: TreeClass = "nonprojective",
         root: Root = "single",
         iterations: int = 4,
         damping: float = 0.0,
         schedule: Schedule = "serial",
         factors: GrandparentFactors = "pairs",
+        threads: int = 1,
     ) -> None:
         check_choice(trees, ("nonprojective", "projective"), "trees")
         check_choice(root, ("single", "multi"), "root")
@@ -59,6 +60,7 @@ class PackedLoopy:
         self.damping = checked_damping(damping)
         self.schedule: Schedule = schedule
         self.factors: GrandparentFactors = factors
+        self.threads = threads
         self._residuals: FloatArray | None = None
         self._tape: kernels.LoopyTape | None = None
         check_numbers(parts)
@@ -71,15 +73,15 @@ class PackedLoopy:
         """The Bethe approximation of log Z of every sentence, and beliefs of arcs and parts."""
         log_partition, beliefs = np.empty(len(self)), self._room()
         residuals = np.empty(len(self) * self.iterations)
-        self._call(kernels.loopy_sums, log_partition, residuals, _listed(beliefs))
+        self._call(kernels.loopy_sums, log_partition, residuals, beliefs.arrays())
         self._residuals = read_only(residuals.reshape(len(self), self.iterations))
-        return SecondOrderSums(read_only(log_partition), _frozen(beliefs))
+        return SecondOrderSums(read_only(log_partition), frozen(beliefs))
 
-    def arc_beliefs(self, *, way_back: bool = False) -> FloatArray:
-        """Beliefs of arcs alone; with a way back, the next `vjp` need not send messages again."""
+    def arc_marginals(self, *, gradient: bool = False) -> FloatArray:
+        """Beliefs of arcs alone; with `gradient`, the messages are kept for the next `vjp`."""
         beliefs = np.empty(len(self.parts.arcs))
         self._tape = None
-        tape = kernels.LoopyTape() if way_back and self._tapes() < _TAPES_KEPT else None
+        tape = kernels.LoopyTape() if gradient and self._tapes() < _TAPES_KEPT else None
         self._call(kernels.loopy_arcs, tape, beliefs)
         self._tape = tape
         return read_only(beliefs)
@@ -92,9 +94,7 @@ class PackedLoopy:
         assert self._residuals is not None
         return self._residuals
 
-    def vjp(
-        self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None
-    ) -> PartArrays:
+    def vjp(self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None) -> Scores:
         """The gradient of sum(d_arcs * beliefs of arcs) + sum(d_tables * beliefs of parts).
 
         Exact: backpropagation through all iterations. Kinds that are left out have no gradient.
@@ -108,16 +108,15 @@ class PackedLoopy:
         for what, values in (("arcs", d_arcs), *(d_tables or {}).items()):
             check_direction(what, values, parts)
         self._check_memory(tape=True)
-        direction = PartArrays(np.where(parts.arcs > -np.inf, d_arcs, 0.0), given)
+        direction = parts.with_values(np.where(parts.arcs > -np.inf, d_arcs, 0.0), given)
         answer = self._room()
         self._call(
-            kernels.loopy_vjp, self._tape, _listed(direction), bool(d_tables), _listed(answer)
+            kernels.loopy_vjp, self._tape, direction.arrays(), bool(d_tables), answer.arrays()
         )
-        return _frozen(answer)
+        return frozen(answer)
 
-    def _room(self) -> PartArrays:
-        tables = {kind: np.empty(len(table)) for kind, table in self.parts.tables.items()}
-        return PartArrays(np.empty(len(self.parts.arcs)), tables)
+    def _room(self) -> Scores:
+        return self.parts.empty()
 
     def _call(self, kernel: Any, *arguments: Any) -> None:
         parts = self.parts
@@ -126,7 +125,7 @@ class PackedLoopy:
             self.schedule == "parallel", self.factors == "automata",
         )  # fmt: skip
         try:
-            impossible = kernel(parts.index, parts.arrays(), settings, parts.threads, *arguments)
+            impossible = kernel(parts.index, parts.arrays(), settings, self.threads, *arguments)
         except MemoryError:
             raise self._too_large(kernel is kernels.loopy_vjp) from None
         if impossible >= 0:
@@ -145,13 +144,13 @@ class PackedLoopy:
     def _numbers(self) -> NDArray[np.int64]:
         """Arcs and parts of each sentence."""
         parts = self.parts
-        bounds = [[parts.index.first(KINDS.index(kind), i) for i in range(len(parts) + 1)]
+        bounds = [[parts.index.first(kind_number(kind), i) for i in range(len(parts) + 1)]
                   for kind in parts.kinds]  # fmt: skip
         return sum((np.diff(b) for b in bounds), start=(parts.n_words + 1) ** 2)
 
     def _need(self, tape: bool) -> int:
         """Bytes of the messages of the largest sentence on every thread, and of all residuals."""
-        threads = min(self.parts.threads, max(len(self), 1))
+        threads = min(self.threads, max(len(self), 1))
         largest = int(self._numbers().max(initial=0)) * threads
         rows = 4 + (self.iterations if tape else 2)
         return 8 * (2 * rows * largest + self.iterations * len(self))
@@ -173,6 +172,7 @@ class PackedLoopy:
 
 
 def checked_damping(damping: float) -> float:
+    """A damping factor of at least 0 and less than 1."""
     if isinstance(damping, bool) or not isinstance(damping, int | float | np.number):
         raise ArgumentError(f"damping must be a number, not {type(damping).__name__}")
     if not 0.0 <= damping < 1.0:
@@ -181,17 +181,3 @@ def checked_damping(damping: float) -> float:
             "and less than 1"
         )
     return float(damping)
-
-
-def _listed(
-    arrays: PartArrays,
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    nothing = np.empty(0)
-    one, two, three, four = (arrays.tables.get(kind, nothing) for kind in KINDS)
-    return arrays.arcs, one, two, three, four
-
-
-def _frozen(arrays: PartArrays) -> PartArrays:
-    for array in (arrays.arcs, *arrays.tables.values()):
-        read_only(array)
-    return arrays

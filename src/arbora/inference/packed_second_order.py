@@ -1,7 +1,7 @@
 """The exact projective second-order distribution of many sentences, as flat arrays.
 
 One call per question: each sentence's hypergraph is built, run and forgotten inside, on
-`parts.threads` threads. Answers do not depend on how many there are.
+several threads. Answers do not depend on how many there are.
 """
 
 from __future__ import annotations
@@ -23,42 +23,36 @@ from arbora.inference.packed import (
     physical_memory,
     read_only,
 )
-from arbora.parts import PackedParts, PartKind
+from arbora.scores import PART_KINDS, PartKind, Scores
 from arbora.types import FloatArray, IntArray, Root
 
-__all__ = ["SUMMABLE", "PackedSecondOrder", "PartArrays", "SecondOrderSums"]
+__all__ = ["SUMMABLE", "PackedSecondOrder", "SecondOrderSums"]
 
 # The kinds of parts that a chart can sum over, in the order of the kernels.
-SUMMABLE: tuple[PartKind, ...] = ("consecutive_siblings", "grandparents", "grandsiblings")
-
-
-class PartArrays(NamedTuple):
-    """A number for every arc and part of many sentences: marginals, or gradients."""
-
-    arcs: FloatArray  # flat, (n+1) x (n+1) per sentence
-    tables: dict[PartKind, FloatArray]  # flat, as in `PackedParts`
+SUMMABLE: tuple[PartKind, ...] = tuple(kind.name for kind in PART_KINDS if kind.summable)
 
 
 class SecondOrderSums(NamedTuple):
     """log Z of every sentence, and all marginals."""
 
     log_partition: FloatArray
-    marginals: PartArrays
+    marginals: Scores
 
 
 class PackedSecondOrder:
     """Projective trees that score arcs, consecutive siblings, grandparents and grandsiblings."""
 
-    def __init__(self, parts: PackedParts, root: Root = "single") -> None:
+    def __init__(self, parts: Scores, root: Root = "single", threads: int = 1) -> None:
         check_choice(root, ("single", "multi"), "root")
-        if "siblings" in parts.kinds:
+        if any(kind not in SUMMABLE for kind in parts.kinds):
             raise ArgumentError(
                 "parts of any two siblings cannot be summed over exactly: give consecutive "
-                "siblings, or use LoopyTrees, which approximates"
+                "siblings, or use LoopyTrees, which approximates."
             )
         self.parts = parts
         self.root: Root = root
-        _check_memory(parts)
+        self.threads = threads
+        _check_memory(parts, threads)
         check_numbers(parts)
 
     def __len__(self) -> int:
@@ -74,20 +68,19 @@ class PackedSecondOrder:
         """log Z of every sentence, and the marginals of arcs and parts."""
         log_partition, marginals = np.empty(len(self)), self._room()
         self._call(kernels.second_order_marginals, log_partition, self._listed(marginals))
-        return SecondOrderSums(read_only(log_partition), _frozen(marginals))
+        return SecondOrderSums(read_only(log_partition), frozen(marginals))
 
-    def arc_beliefs(self, *, way_back: bool = False) -> FloatArray:  # noqa: ARG002
-        """The marginals of arcs. A way back costs nothing here, and is not prepared."""
+    def arc_marginals(self, *, gradient: bool = False) -> FloatArray:  # noqa: ARG002
+        """The marginals of arcs; a gradient needs no preparation here."""
         return self.sums().marginals.arcs
 
     def entropy(self) -> FloatArray:
+        """Entropy in nats of every sentence, (sentences,)."""
         answer = np.empty(len(self))
         self._call(kernels.second_order_entropy, answer)
         return read_only(answer)
 
-    def vjp(
-        self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None
-    ) -> PartArrays:
+    def vjp(self, d_arcs: FloatArray, d_tables: dict[PartKind, FloatArray] | None = None) -> Scores:
         """The gradient through the marginals; kinds that are left out have no gradient.
 
         Also the covariance of an additive function of arcs and parts with every arc and part.
@@ -99,10 +92,10 @@ class PackedSecondOrder:
             given[kind] = table
         for what, values in (("arcs", d_arcs), *given.items()):
             check_direction(what, values, self.parts)
-        direction = PartArrays(np.where(self.parts.arcs > -np.inf, d_arcs, 0.0), given)
+        direction = self.parts.with_values(np.where(self.parts.arcs > -np.inf, d_arcs, 0.0), given)
         answer = self._room()
         self._call(kernels.second_order_vjp, self._listed(direction), self._listed(answer))
-        return _frozen(answer)
+        return frozen(answer)
 
     def argmax(self) -> tuple[IntArray, FloatArray]:
         """Heads of the best trees, flat, and their scores."""
@@ -143,23 +136,22 @@ class PackedSecondOrder:
         return answer
 
     def _scores(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        return self._listed(PartArrays(self.parts.arcs, self.parts.tables))
+        return self._listed(self.parts)
 
-    def _listed(self, arrays: PartArrays) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def _listed(self, arrays: Scores) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         nothing = np.empty(0)
         one, two, three = (arrays.tables.get(kind, nothing) for kind in SUMMABLE)
         return arrays.arcs, one, two, three
 
-    def _room(self) -> PartArrays:
-        tables = {kind: np.empty(len(table)) for kind, table in self.parts.tables.items()}
-        return PartArrays(np.empty(len(self.parts.arcs)), tables)
+    def _room(self) -> Scores:
+        return self.parts.empty()
 
     def _call(self, kernel: Any, *arguments: Any) -> Any:
         """Calls a kernel; its answer without the number of a sentence that has no tree."""
         parts = self.parts
         try:
             answer = kernel(
-                parts.index, self._scores(), self.root == "multi", parts.threads, *arguments
+                parts.index, self._scores(), self.root == "multi", self.threads, *arguments
             )
         except MemoryError:
             raise _too_large(parts) from None
@@ -171,7 +163,7 @@ class PackedSecondOrder:
     def _any_trees(self) -> Packed:
         """The same trees with the scores of their arcs alone."""
         parts = self.parts
-        return Packed(parts.arcs, parts.n_words, None, "projective", self.root, parts.threads)
+        return Packed(parts.arcs, parts.n_words, None, "projective", self.root, self.threads)
 
     def _no_tree(self, i: int) -> NoTreeError:
         """Why sentence i has no tree of this class."""
@@ -188,14 +180,14 @@ BYTES_PER_WORD = 52  # of a tree in a list of best ones: heads, edges, and candi
 BYTES_PER_EDGE = 48  # edges, shares and tangents, in vectors that have just grown
 
 
-def _check_memory(parts: PackedParts) -> None:
-    threads = min(parts.threads, len(parts))
-    need = BYTES_PER_EDGE * kernels.second_order_largest(parts.index) * threads
+def _check_memory(parts: Scores, threads: int) -> None:
+    at_once = min(threads, len(parts))
+    need = BYTES_PER_EDGE * kernels.second_order_largest(parts.index) * at_once
     if need > physical_memory():
         raise _too_large(parts)
 
 
-def _too_large(parts: PackedParts) -> TooLargeError:
+def _too_large(parts: Scores) -> TooLargeError:
     need = BYTES_PER_EDGE * kernels.second_order_largest(parts.index)
     return TooLargeError(
         f"a sentence of {int(parts.n_words.max())} words needs about {need / 1e9:.1f} GB for its "
@@ -203,7 +195,7 @@ def _too_large(parts: PackedParts) -> TooLargeError:
     )
 
 
-def check_numbers(parts: PackedParts) -> None:
+def check_numbers(parts: Scores) -> None:
     """Refuses what sums over trees could overflow on; forbidden arcs stay -inf."""
     for what, values in (("arcs", parts.arcs), *parts.tables.items()):
         sane = np.abs(values) <= kernels.LARGEST_SCORE
@@ -217,7 +209,7 @@ def check_numbers(parts: PackedParts) -> None:
             )
 
 
-def check_direction(what: str, values: FloatArray, parts: PackedParts) -> None:
+def check_direction(what: str, values: FloatArray, parts: Scores) -> None:
     expected = parts.arcs if what == "arcs" else parts.tables[what]  # type: ignore[index]  # a kind
     if values.shape != expected.shape:
         raise ShapeError(
@@ -230,7 +222,8 @@ def check_direction(what: str, values: FloatArray, parts: PackedParts) -> None:
         )
 
 
-def _frozen(arrays: PartArrays) -> PartArrays:
+def frozen(arrays: Scores) -> Scores:
+    """The same, read-only."""
     for array in (arrays.arcs, *arrays.tables.values()):
         read_only(array)
     return arrays

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from arbora.errors import ArgumentError, ShapeError
 from arbora.inference.arguments import as_real
 from arbora.inference.packed import read_only
-from arbora.parts import KINDS, PackedParts, PartKind, PartList, Parts
+from arbora.scores import KINDS, PART_KINDS, PartKind, PartList, Parts, Scores, kind_number
 from arbora.types import FloatArray
 
 __all__ = ["PartLists"]
 
 Places = NDArray[np.int64]
-_WIDTHS: dict[PartKind, int] = dict(zip(KINDS, (4, 3, 3, 5), strict=True))
+_WIDTHS: dict[PartKind, int] = {kind.name: len(kind.columns) for kind in PART_KINDS}
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,12 @@ class PartLists:
 
     @classmethod
     def of(cls, parts: Parts) -> PartLists:
+        """The lists of a sentence's parts."""
         return cls({kind: getattr(parts, kind) for kind in parts.kinds})
 
     @property
     def kinds(self) -> tuple[PartKind, ...]:
+        """The kinds of parts that were given."""
         return tuple(self.of_kind)
 
     def with_kinds(self, kinds: Sequence[PartKind]) -> PartLists:
@@ -42,22 +44,22 @@ class PartLists:
         }
         return PartLists({kind: self.of_kind.get(kind, nothing[kind]) for kind in kinds})
 
-    def packed(self, arcs: FloatArray) -> PackedParts:
+    def packed(self, arcs: FloatArray) -> Scores:
         """Tables over the allowed arcs; parts of other arcs are left out."""
         flat = np.ascontiguousarray(arcs).reshape(-1)
-        packed = PackedParts.over(flat, np.array([len(arcs) - 1]), self.kinds)
+        packed = Scores.over(flat, np.array([len(arcs) - 1]), self.kinds)
         for kind, (rows, scores) in self.of_kind.items():
             places = self.places(packed, kind, rows)
             packed.tables[kind][places[places >= 0]] = scores[places >= 0]
         return packed
 
     @staticmethod
-    def places(packed: PackedParts, kind: PartKind, rows: Places) -> Places:
+    def places(packed: Scores, kind: PartKind, rows: Places) -> Places:
         """Where parts are in the table of a pack of one sentence; negative if they are not."""
-        return packed.index.numbers(KINDS.index(kind), 0, np.ascontiguousarray(rows).reshape(-1))
+        return packed.index.numbers(kind_number(kind), 0, np.ascontiguousarray(rows).reshape(-1))
 
     def listed(
-        self, packed: PackedParts, tables: Mapping[PartKind, FloatArray]
+        self, packed: Scores, tables: Mapping[PartKind, FloatArray]
     ) -> dict[PartKind, FloatArray]:
         """Numbers of tables in the order of the lists; 0 for parts that are not possible."""
         answer: dict[PartKind, FloatArray] = {}
@@ -69,7 +71,7 @@ class PartLists:
         return answer
 
     def tables(
-        self, packed: PackedParts, values: Mapping[PartKind, ArrayLike]
+        self, packed: Scores, values: Mapping[PartKind, ArrayLike]
     ) -> dict[PartKind, FloatArray]:
         """Numbers in the order of the lists as tables; those of impossible parts are not read."""
         if not isinstance(values, Mapping):

@@ -1,6 +1,6 @@
 """Arcs worth keeping for models that cannot look at all: those that first order finds likely.
 
-Gormley et al. (2015, section 5.1): an arc stays if its probability is at least `threshold` times
+Gormley et al. (2015, section 7.1): an arc stays if its probability is at least `threshold` times
 that of its word's likeliest head and it is among the word's `heads` likeliest. The arcs of the tree
 with most expected correct arcs stay, and those of the chain 0 -> 1 -> 2 -> ..., which is a tree of
 every class: no sentence is left without one.
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.inference.decoding import risk_scores
-from arbora.inference.layout import Layout
-from arbora.inference.packed import Packed
+from arbora.inference.decoding import possible_marginals
+from arbora.inference.engines import FirstOrderEngine
+from arbora.scores import Layout, Scores
 from arbora.types import IntArray
 
 __all__ = ["Pruning", "likely_arcs"]
@@ -30,6 +30,7 @@ class Pruning:
 
     @property
     def arcs_per_word(self) -> float:
+        """Mean number of heads that are left per word."""
         return float(self.kept.sum()) / max(1, int(self.layout.n_words.sum()))
 
     def oracle(self, heads: IntArray) -> float:
@@ -46,8 +47,11 @@ class Pruning:
         return Pruning(kept, self.layout)
 
 
-def likely_arcs(trees: Packed, threshold: float = 1e-4, heads: int = 10) -> Pruning:
-    """What is worth keeping of unlabelled trees."""
-    marginals = trees.sums(marginals=True).marginals
-    best = np.concatenate([tree.heads for tree in risk_scores(trees, marginals).argmax()])
-    return Pruning(trees.prune(marginals, best, threshold, heads), Layout(trees.n_words))
+def likely_arcs(
+    scores: Scores, engine: FirstOrderEngine, threshold: float = 1e-4, heads: int = 10
+) -> Pruning:
+    """What is worth keeping of unlabelled first-order scores."""
+    packed = engine.packed(scores)
+    marginals = packed.sums(marginals=True).marginals
+    best = engine.decode(possible_marginals(scores, marginals)).heads
+    return Pruning(packed.prune(marginals, best, threshold, heads), scores.layout)

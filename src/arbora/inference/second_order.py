@@ -19,12 +19,12 @@ from arbora.inference.constraints import Arc, as_arc, masked
 from arbora.inference.decoding import greedy_heads, risk_scores
 from arbora.inference.divergence import check_comparable, has_more_trees
 from arbora.inference.packed import pack, read_only
-from arbora.inference.packed_second_order import PackedSecondOrder, PartArrays, SecondOrderSums
+from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
 from arbora.inference.part_lists import PartLists
 from arbora.inference.second_order_batch import SecondOrderBatch
 from arbora.inference.tree_checks import in_class
 from arbora.inference.trees import ProjectiveTrees
-from arbora.parts import PartKind, Parts
+from arbora.scores import PartKind, Parts, Scores
 from arbora.types import FloatArray, IntArray, Root, Tree, TreeClass
 
 __all__ = ["PartGradient", "SecondOrderTrees"]
@@ -105,10 +105,12 @@ class SecondOrderTrees:
 
     @property
     def root(self) -> Root:
+        """`"single"` or `"multi"`: how many words may depend on the root symbol."""
         return self._packed.root
 
     @property
     def n_words(self) -> int:
+        """Number of words, n."""
         return int(self._arcs.n_words[0])
 
     def __repr__(self) -> str:
@@ -201,7 +203,7 @@ class SecondOrderTrees:
         return Tree(heads, None, float(scores[0]))
 
     def mbr(self) -> Tree:
-        """The tree with the most expected correct arcs (S07, section 4); `score` is the model's."""
+        """The tree with the most expected correct arcs; its `score` is the model's."""
         arcs = self._all_sums().marginals.arcs
         return self._scored(risk_scores(self._arcs, arcs).argmax()[0].heads)
 
@@ -259,7 +261,7 @@ class SecondOrderTrees:
             self._sums = self._packed.sums()
         return self._sums
 
-    def _listed(self, values: PartArrays) -> dict[PartKind, FloatArray]:
+    def _listed(self, values: Scores) -> dict[PartKind, FloatArray]:
         return self._lists.listed(self._packed.parts, values.tables)
 
     def _scored(self, heads: IntArray) -> Tree:

@@ -15,7 +15,7 @@ from arbora.inference.batch import located, one_per_sentence
 from arbora.inference.packed import available_threads, pack
 from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
 from arbora.inference.part_lists import PartLists
-from arbora.parts import PackedParts, PartKind, Parts
+from arbora.scores import PartKind, Parts, Scores
 from arbora.types import FloatArray, Root, Tree
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class SecondOrderBatch:
         self._make = make
         self._sentences = sentences
         self._failures = failures
-        packed = PackedParts.joined(list(sentences.values()), threads) if sentences else None
-        self._packed = None if packed is None else PackedSecondOrder(packed, root)
+        packed = Scores.joined(list(sentences.values()), threads) if sentences else None
+        self._packed = None if packed is None else PackedSecondOrder(packed, root, threads)
         self._root: Root = root
         self._sums: SecondOrderSums | None = None
 
@@ -60,6 +60,7 @@ class SecondOrderBatch:
         threads: int | None,
         errors: Literal["raise", "return"],
     ) -> SecondOrderBatch:
+        """A batch; see `SecondOrderTrees.batch`."""
         check_choice(root, ("single", "multi"), "root")
         check_choice(errors, ("raise", "return"), "errors")
         workers = available_threads() if threads is None else as_count(threads, "threads")
@@ -92,23 +93,28 @@ class SecondOrderBatch:
 
     @property
     def log_partition(self) -> list[Any]:
+        """log Z: a list with one number per sentence."""
         sums = self._all_sums()
         return self._all([] if sums is None else sums.log_partition.tolist())
 
     @property
     def marginals(self) -> list[Any]:
+        """P(arc): a list with one array (n+1, n+1) per sentence."""
         sums = self._all_sums()
         return self._all([] if sums is None else self._squares(sums.marginals.arcs))
 
     @property
     def part_marginals(self) -> list[Any]:
+        """P(part): one dictionary per sentence, of arrays (k,) by kind."""
         sums = self._all_sums()
         return self._all([] if sums is None else self._parts(sums.marginals.tables))
 
     def entropy(self) -> list[Any]:
+        """Entropy in nats: a list with one number per sentence."""
         return self._all([] if self._packed is None else self._packed.entropy().tolist())
 
     def argmax(self) -> list[Any]:
+        """The best trees: a list with one `Tree` per sentence."""
         if self._packed is None:
             return self._all([])
         heads, scores = self._packed.argmax()
@@ -117,6 +123,7 @@ class SecondOrderBatch:
         return self._all([Tree(piece, None, score) for piece, score in pairs])
 
     def kbest(self, k: int) -> list[Any]:
+        """The k best trees, best first: a list of lists of `Tree`."""
         if self._packed is None:
             return self._all([])
         heads, scores, counts = self._packed.kbest(as_count(k, "k"))
@@ -128,6 +135,7 @@ class SecondOrderBatch:
         ])  # fmt: skip
 
     def sample(self, k: int = 1, seed: int | None = None) -> list[Any]:
+        """Exact draws: a list with one array (k, n) per sentence."""
         if self._packed is None:
             return self._all([])
         count = as_count(k, "k")
@@ -136,9 +144,11 @@ class SecondOrderBatch:
         return self._all([piece.reshape(count, -1) for piece in pieces])
 
     def mbr(self) -> list[Any]:
+        """The trees with most expected correct arcs: a list with one `Tree` per sentence."""
         return self._each(lambda one: one.mbr())
 
     def log_prob(self, heads: Sequence[Any]) -> list[Any]:
+        """log P of heads, (n,) or (k, n) per sentence."""
         return self._each(lambda one, h: one.log_prob(h), heads=heads)
 
     def vjp(
@@ -146,6 +156,7 @@ class SecondOrderBatch:
         d_marginals: Sequence[ArrayLike],
         d_part_marginals: Sequence[Mapping[PartKind, ArrayLike]] | None = None,
     ) -> list[Any]:
+        """Gradients through the marginals: a list with one `PartGradient` per sentence."""
         parts = [{}] * len(self) if d_part_marginals is None else d_part_marginals
         return self._each(
             lambda one, d, p: one.vjp(d, p), d_marginals=d_marginals, d_part_marginals=parts

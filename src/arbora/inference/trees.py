@@ -1,4 +1,4 @@
-"""The two exact arc-factored distributions (K07, section 2.1: T_np and T_p)."""
+"""The two exact arc-factored distributions (Koo et al. 2007, section 2.1: T_np and T_p)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ProjectiveTrees", "SpanningTrees"]
 class SpanningTrees(TreeDistribution):
     """All dependency trees, crossing arcs allowed.
 
-    Sums by the Matrix-Tree Theorem (K07, section 3) in its subtraction-free form, O(n^3); best
+    Sums by the Matrix-Tree Theorem (Koo et al. 2007) in its subtraction-free form, O(n^3); best
     trees by the dense Chu-Liu/Edmonds algorithm, O(n^2).
     """
 

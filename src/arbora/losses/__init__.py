@@ -1,34 +1,39 @@
-"""Losses of scores and beliefs, with their gradients; scorers and learners are not their business.
+"""Losses of scores and of marginals, with gradients: scores and an engine in, a gradient out.
 
-Losses of scores look at trees: the likelihood, the best tree. Losses of beliefs look at what an
-inference makes of the scores, and their gradients go back through it.
+Losses of scores look at trees: the likelihood, a rival tree. Losses of marginals look at what an
+engine makes of the scores, and their gradients go back through it. No loss knows who scored.
 """
 
-from arbora.losses.beliefs import BeliefLoss, annealed_risk, l2_distance
+from arbora.losses.beliefs import BeliefLoss, BeliefLossValue, annealed_risk, l2_distance
 from arbora.losses.gold import Gold
-from arbora.losses.likelihood import negative_log_likelihood
-from arbora.losses.loss import Loss, PartLoss
-from arbora.losses.margin import best_gold_tree, cost_augmented, perceptron_loss
-from arbora.losses.through import (
-    loss_of_arcs,
-    loss_of_parts,
-    part_beliefs,
-    part_likelihood,
+from arbora.losses.likelihood import composite_likelihood, negative_log_likelihood
+from arbora.losses.loss import Loss
+from arbora.losses.margin import (
+    Rival,
+    Rivals,
+    completed_gold,
+    cost_augmented,
+    decoded_rival,
+    minus_gold,
+    perceptron_loss,
 )
+from arbora.losses.marginals import marginal_loss
 
 __all__ = [
     "BeliefLoss",
+    "BeliefLossValue",
     "Gold",
     "Loss",
-    "PartLoss",
+    "Rival",
+    "Rivals",
     "annealed_risk",
-    "best_gold_tree",
+    "completed_gold",
+    "composite_likelihood",
     "cost_augmented",
+    "decoded_rival",
     "l2_distance",
-    "loss_of_arcs",
-    "loss_of_parts",
+    "marginal_loss",
+    "minus_gold",
     "negative_log_likelihood",
-    "part_beliefs",
-    "part_likelihood",
     "perceptron_loss",
 ]

@@ -1,69 +1,83 @@
-"""Losses of beliefs: how far the probabilities of arcs, exact or approximate, are from gold.
+"""Losses of marginals: how far the probabilities of arcs, exact or approximate, are from gold.
 
-Beliefs come as a pack whose numbers are probabilities, -inf where there is no arc: its best trees
-are those with most expected correct arcs. A loss gives the derivative by every belief, which
-`losses/through.py` takes back to scores. Words whose head (or label) is unknown contribute nothing:
-neither their own arcs nor what is expected of them.
+A loss takes the marginals of arcs (-inf where there is no arc), the annotation, and a first-order
+engine for the class of trees. It gives one number per sentence and the derivative with respect to
+every marginal; `losses/marginals.py` takes these back to scores. Words whose head (or label) is
+unknown contribute nothing.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arbora.errors import ArgumentError
-from arbora.inference.layout import Places
-from arbora.inference.packed import Packed
+from arbora.inference.engines import FirstOrderEngine
 from arbora.losses.gold import Gold
-from arbora.losses.loss import Loss
+from arbora.scores import Places, Scores
+from arbora.types import FloatArray
 
-__all__ = ["BeliefLoss", "annealed_risk", "l2_distance"]
-
-BeliefLoss = Callable[[Packed, Gold], Loss]
+__all__ = ["BeliefLoss", "BeliefLossValue", "annealed_risk", "l2_distance"]
 
 
-def l2_distance(beliefs: Packed, gold: Gold) -> Loss:
-    """The squared distance of the beliefs from gold (Gormley et al. 2015, Eq. 12).
+class BeliefLossValue(NamedTuple):
+    """One number per sentence, and the derivative of their sum with respect to every marginal.
+
+    `values` has shape (sentences,); `d_marginals` is flat, as `Scores.arcs`.
+    """
+
+    values: FloatArray
+    d_marginals: FloatArray
+
+
+BeliefLoss = Callable[[Scores, Gold, FirstOrderEngine], BeliefLossValue]
+
+
+def l2_distance(marginals: Scores, gold: Gold, engine: FirstOrderEngine) -> BeliefLossValue:  # noqa: ARG001
+    """The squared distance of the marginals from gold (Gormley et al. 2015, Eq. 12).
 
     The sum goes over the arcs that are there and over both states of each, on and off, so every
     arc counts twice. A gold arc that is not there is no variable, and adds nothing.
     """
-    known, cells = _annotation(beliefs, gold)
-    is_counted = np.isfinite(beliefs.flat) & _columns(gold, known)
-    distance = np.where(is_counted, beliefs.flat, 0.0)
-    distance[cells[np.isfinite(beliefs.flat[cells])]] -= 1.0
-    totals = np.add.reduceat(distance * distance, beliefs.cells[:-1])
-    return Loss(2.0 * totals, 4.0 * distance)
+    known, cells = _annotation(marginals, gold)
+    is_counted = np.isfinite(marginals.arcs) & _columns(gold, known)
+    distance = np.where(is_counted, marginals.arcs, 0.0)
+    distance[cells[np.isfinite(marginals.arcs[cells])]] -= 1.0
+    sizes = gold.layout.n_cells * gold.n_labels
+    totals = np.add.reduceat(distance * distance, np.cumsum(sizes) - sizes)
+    return BeliefLossValue(2.0 * totals, 4.0 * distance)
 
 
-def annealed_risk(beliefs: Packed, gold: Gold, temperature: float) -> Loss:
-    """Minus the expected number of correct heads, of trees drawn by beliefs / temperature.
+def annealed_risk(
+    marginals: Scores, gold: Gold, engine: FirstOrderEngine, temperature: float
+) -> BeliefLossValue:
+    """Minus the expected number of correct heads of trees drawn by marginals / temperature.
 
     Gormley et al. (2015, Eqs. 10-11): the trees follow a first-order model whose arc scores are the
-    beliefs over the temperature. As it goes to zero they become the trees with most expected
-    correct arcs, and the risk their loss. Backwards it is the gradient through the marginals of
-    that model (which is symmetric), over the temperature.
+    marginals over the temperature. As it goes to zero they become the trees with most expected
+    correct arcs, and the risk their loss. The gradient goes back through the marginals of that
+    model, whose Jacobian is symmetric, and is divided by the temperature.
     """
     if not isinstance(temperature, int | float) or not 0.0 < temperature < math.inf:
-        raise ArgumentError(f"the temperature of a risk is a number above 0, not {temperature!r}.")
-    drawn = beliefs.with_scores(beliefs.flat / temperature)
-    marginals = drawn.sums(marginals=True).marginals
-    known, cells = _annotation(beliefs, gold)
+        raise ArgumentError(f"the temperature of a risk must be above 0, not {temperature!r}.")
+    drawn = engine.infer(marginals.with_values(marginals.arcs / temperature), gradient=True)
+    known, cells = _annotation(marginals, gold)
     found = np.zeros(len(known))
-    found[known] = marginals[cells]
-    d_marginals = np.zeros(len(marginals))
-    d_marginals[cells] = -1.0
-    gradient = np.concatenate([one.reshape(-1) for one in drawn.vjp(marginals, d_marginals)])
-    return Loss(-gold.layout.per_sentence(found), gradient / temperature)
+    found[known] = drawn.arcs[cells]
+    d_drawn = np.zeros(len(drawn.arcs))
+    d_drawn[cells] = -1.0
+    gradient = drawn.vjp(d_drawn).arcs
+    return BeliefLossValue(-gold.layout.per_sentence(found), gradient / temperature)
 
 
-def _annotation(beliefs: Packed, gold: Gold) -> tuple[NDArray[np.bool_], Places]:
+def _annotation(marginals: Scores, gold: Gold) -> tuple[NDArray[np.bool_], Places]:
     """Which words are annotated, and the cells of their arcs."""
-    if (beliefs.n_labels or 1) != gold.n_labels:
-        raise ArgumentError("beliefs and gold trees have different numbers of labels.")
+    if marginals.depth != gold.n_labels:
+        raise ArgumentError("marginals and gold trees have different numbers of labels.")
     known = gold.heads >= 0
     if gold.labels is not None:
         known = known & (gold.labels >= 0)

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from arbora.errors import ShapeError
-from arbora.inference.layout import Layout, Places
+from arbora.scores import Layout, Places
 from arbora.types import FloatArray, IntArray
 
 __all__ = ["Gold", "check_heads"]
 
 
 class Gold(NamedTuple):
-    """Heads and label numbers of all words of a batch; -1 is unknown. No labels: None.
+    """Heads and label numbers of all words of a batch, (words,); -1 is unknown. No labels: None.
 
     Scores with outcomes that the annotation does not know, such as hidden clusters, come with
     labels that are all -1.
@@ -43,6 +43,7 @@ class Gold(NamedTuple):
         return self.labelled(self.heads, self.labels)
 
     def labelled(self, heads: IntArray, labels: IntArray | None) -> Places:
+        """The cell of each word's arc from a head, with a label if there are labels."""
         cells = self.layout.arcs(heads)
         return cells if labels is None else cells * self.n_labels + labels
 

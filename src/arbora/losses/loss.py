@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from arbora.parts import PackedParts
+import numpy as np
+
+from arbora.scores import Scores
 from arbora.types import FloatArray
 
-__all__ = ["Loss", "PartLoss"]
+__all__ = ["Loss"]
 
 
 class Loss(NamedTuple):
-    """One number per sentence, and the derivative of their sum with respect to every score."""
+    """One number per sentence, and the derivative of their sum with respect to every score.
+
+    `values` has shape (sentences,); `d_scores` has the arcs and tables of the scores.
+    """
 
     values: FloatArray
-    d_scores: FloatArray
+    d_scores: Scores
 
+    def without_tiny(self, smallest: float) -> Loss:
+        """The same with 0 for derivatives below `smallest`, in place.
 
-@dataclass(frozen=True)
-class PartLoss:
-    """The same of scores of arcs and parts."""
-
-    values: FloatArray
-    d_scores: PackedParts
+        Most arcs of a trained model are nearly impossible. Ignoring them changes each weight's
+        gradient by less than `smallest` per arc and spares most of the work. Of an arc with several
+        labels or clusters, all are kept or none.
+        """
+        of_arcs = self.d_scores.arcs.reshape(-1, self.d_scores.depth)
+        of_arcs[np.abs(of_arcs).sum(axis=1) < smallest] = 0.0
+        for values in self.d_scores.tables.values():
+            values[np.abs(values) < smallest] = 0.0
+        return self

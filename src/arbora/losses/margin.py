@@ -1,59 +1,89 @@
-"""Losses of the best tree: perceptron and hinge."""
+"""Losses that compare the gold tree with a rival: perceptron and margins."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
-from arbora.inference.layout import Places
-from arbora.inference.packed import Packed
+from arbora.errors import ArgumentError
+from arbora.inference.engines import FirstOrderEngine
+from arbora.inference.tree_parts import tree_parts
 from arbora.losses.gold import Gold
 from arbora.losses.loss import Loss
-from arbora.types import FloatArray, Tree
+from arbora.scores import Scores
+from arbora.types import FloatArray
 
 __all__ = [
-    "best_gold_tree",
-    "cells_of",
-    "chosen_cells",
+    "Rival",
+    "Rivals",
+    "completed_gold",
     "cost_augmented",
+    "decoded_rival",
+    "minus_gold",
     "perceptron_loss",
-    "tree_loss",
 ]
 
 
-def cells_of(chosen: list[Tree], gold: Gold) -> Places:
-    """The cells of trees' arcs, sentence by sentence."""
-    heads = np.concatenate([tree.heads for tree in chosen])
-    labels = [tree.labels for tree in chosen if tree.labels is not None]
-    return gold.labelled(heads, np.concatenate(labels) if labels else None)
+class Rivals(NamedTuple):
+    """What gold trees are compared with: arcs and parts of each sentence's rival, and its score.
+
+    `parts` holds 1 for every arc and part of the rival (or its expectation) and 0 elsewhere;
+    `scores` and `own_heads` have shape (sentences,). Where words also chose their own heads
+    (`own_heads` is 1), the arcs of these choices count, too: then a tree has every arc twice.
+    """
+
+    parts: Scores
+    scores: FloatArray
+    own_heads: FloatArray
 
 
-def chosen_cells(trees: Packed, gold: Gold) -> Places:
-    """The cells of the best trees' arcs."""
-    return cells_of(trees.argmax(), gold)
+Rival = Callable[[Scores], Rivals]
 
 
-def best_gold_tree(trees: Packed, gold: Gold) -> Places:
-    """The cells of the gold tree; where the annotation has gaps, of its best completion."""
+def decoded_rival(engine: FirstOrderEngine) -> Rival:
+    """The best trees of first-order scores."""
+
+    def rival(scores: Scores) -> Rivals:
+        found = engine.decode(scores)
+        parts, values = tree_parts(scores, found.heads, found.labels, threads=engine.threads)
+        return Rivals(parts, values, np.zeros(len(scores)))
+
+    return rival
+
+
+def completed_gold(scores: Scores, gold: Gold, engine: FirstOrderEngine) -> Gold:
+    """The gold trees; where the annotation has gaps, their best completions."""
     if gold.complete:
-        return gold.cells()
-    return chosen_cells(trees.with_scores(gold.restrict(trees.flat)), gold)
+        return gold
+    found = engine.decode(scores.with_values(gold.restrict(scores.arcs)))
+    return gold._replace(heads=found.heads, labels=found.labels)
 
 
-def cost_augmented(scores: FloatArray, right: Places) -> FloatArray:
-    """Scores plus 1 for every arc that is not right: what a margin has to be won against."""
-    augmented = scores + 1.0
-    augmented[right] -= 1.0
-    return augmented
+def minus_gold(scores: Scores, gold: Gold, rivals: Rivals, threads: int = 1) -> Loss:
+    """Score of the rivals minus that of the gold trees; the gradient overwrites `rivals.parts`."""
+    gold.check(scores.n_words)
+    if not gold.complete:
+        raise ArgumentError("this loss needs the head of every word: fill in gaps.")
+    d_scores, value = tree_parts(
+        scores, gold.heads, gold.labels, amount=-1.0, into=rivals.parts, threads=threads
+    )
+    if rivals.own_heads.any():
+        arcs = gold.layout.arcs(gold.heads)
+        own = np.repeat(rivals.own_heads, gold.layout.n_words)
+        d_scores.arcs[arcs] -= own
+        value = value + gold.layout.per_sentence(own * scores.arcs[arcs])
+    return Loss(rivals.scores - value, d_scores)
 
 
-def tree_loss(gold: Gold, scores: FloatArray, chosen: Places, right: Places) -> Loss:
-    """Score of the chosen trees minus that of the right ones."""
-    d_scores = gold.layout.indicator(chosen, gold.n_labels)
-    d_scores[right] -= 1.0
-    return Loss(gold.layout.per_sentence(scores[chosen] - scores[right]), d_scores)
+def perceptron_loss(scores: Scores, gold: Gold, rival: Rival, threads: int = 1) -> Loss:
+    """Score of the rival minus that of the gold tree (Collins 2002); gold trees are complete."""
+    return minus_gold(scores, gold, rival(scores), threads)
 
 
-def perceptron_loss(trees: Packed, gold: Gold) -> Loss:
-    """Score of the best tree minus that of the gold tree (Collins 2002)."""
-    right = best_gold_tree(trees, gold)
-    return tree_loss(gold, trees.flat, chosen_cells(trees, gold), right)
+def cost_augmented(scores: Scores, gold: Gold) -> Scores:
+    """Scores plus 1 for every arc that is not gold: what a margin must be won against."""
+    augmented = scores.arcs + 1.0
+    augmented[gold.cells()] -= 1.0
+    return scores.with_values(augmented)

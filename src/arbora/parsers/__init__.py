@@ -1,18 +1,15 @@
-"""Parsers: features, scorer, inference and learner in one, and the model file."""
+"""Parser: the door to models and fitting."""
 
-from arbora.parsers.explaining import Contribution, Explanation
-from arbora.parsers.output import ParsedSentence, ParseOptions
+from arbora.models.explaining import Contribution, Explanation
+from arbora.models.output import ParsedSentence
 from arbora.parsers.parser import Parser, load
-from arbora.parsers.settings import ParserSettings
 from arbora.parsers.tuning import Trial, Tuning, tune
 
 __all__ = [
     "Contribution",
     "Explanation",
-    "ParseOptions",
     "ParsedSentence",
     "Parser",
-    "ParserSettings",
     "Trial",
     "Tuning",
     "load",

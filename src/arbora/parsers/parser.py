@@ -1,73 +1,88 @@
-"""The parser: learns from a treebank, parses sentences, is saved to a file."""
+"""The parser: a thin door over models and fitting."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
-from arbora.data import Block, Format, Sentence, read_blocks, read_conllu
+from arbora.data import Block, Format, Sentence, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
+from arbora.data.conllu import sentences_of
 from arbora.data.source import ReadPath, check_path, source_name
 from arbora.data.whole import TreebankSource, is_file, read_whole
 from arbora.errors import ArgumentError, DataError, ModelError
-from arbora.evaluation import Scores, evaluate
-from arbora.features import Encoded, WordClusters, read_clusters
+from arbora.features import WordClusters, read_clusters
 from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, SpanningTrees
 from arbora.inference.packed import available_threads
-from arbora.parsers.checkpoint import Checkpoint
-from arbora.parsers.decoding import BlockDecoder
-from arbora.parsers.explaining import Explanation, check_word, explain_arc
-from arbora.parsers.explaining_parts import explain_in_tree
-from arbora.parsers.fitting import Fit, fit_model
-from arbora.parsers.lengths import check_lengths, without_long_sentences
-from arbora.parsers.model import Model
-from arbora.parsers.model_file import from_bytes, read_model, to_bytes, write_model
-from arbora.parsers.output import ParsedBlock, ParsedSentence, ParseOptions, parse_block
-from arbora.parsers.settings import ParserSettings
-from arbora.parts import Parts
-from arbora.training.loop import History, Observer
+from arbora.models.decoding import Decoder, Scored
+from arbora.models.lengths import check_lengths, without_long_sentences
+from arbora.models.model import Model
+from arbora.models.model_file import from_bytes, read_model, to_bytes, write_model
+from arbora.models.output import ParsedBlock, ParsedSentence, parse_block
+from arbora.options import (
+    BeliefPropagationOptions,
+    ExactOptions,
+    FirstOrderOptions,
+    ParseOptions,
+    ParserOptions,
+)
+from arbora.options.build import build
+from arbora.options.keywords import ParserKeywords
+from arbora.scoring import Scorer
+from arbora.types import FloatArray
+
+if TYPE_CHECKING:  # what loading and parsing do without is imported where it is used
+    from arbora.evaluation import AttachmentScores
+    from arbora.fitting.loop import History, Observer
+    from arbora.models.explaining import Explanation
 
 __all__ = ["Parser", "load"]
 
-_SMALLEST_CHUNK = 1 << 14  # bytes read at a time where sentences have many trees
+_SMALLEST_CHUNK = 1 << 14  # bytes read at a time if sentences have many trees
 
 
 class Parser:
     """A dependency parser.
 
-    `Parser(learner="loglinear", trees="nonprojective", ...)` takes the options of `ParserSettings`
-    and stores them; `fit` learns. `threads=None` uses all cores; results do not depend on it.
+    `Parser(learner="loglinear", trees="nonprojective", ...)` stores its options; `fit` learns. All
+    options have defaults that suit each other; those that would have no effect are refused.
+    `scorer` replaces the linear scorer by one of your own. `threads=None` uses all cores; results
+    do not depend on it.
     """
 
-    def __init__(self, *, threads: int | None = None, **options: Any) -> None:
-        known = ParserSettings.__dataclass_fields__
-        for name in options:
-            if name not in known:
-                raise ArgumentError(
-                    f"a parser has no option {name!r}; the options are {', '.join(known)}."
-                )
-        self.settings = ParserSettings(**options)
+    def __init__(
+        self,
+        *,
+        scorer: Scorer | None = None,
+        threads: int | None = None,
+        **options: Unpack[ParserKeywords],
+    ) -> None:
+        self._given: dict[str, Any] = dict(options)
+        self.options = ParserOptions.from_keywords(self._given)
         self.threads = available_threads() if threads is None else threads
         if not isinstance(self.threads, int) or self.threads < 1:
-            raise ArgumentError(f"threads is a number of threads, not {threads!r}.")
+            raise ArgumentError(f"threads must be a number of threads, not {threads!r}.")
+        self.scorer = scorer
         self.history: History | None = None
         self._model: Model | None = None
         self._checkpoint_beside: str | os.PathLike[str] | None = None
 
     @classmethod
     def from_model(cls, model: Model, threads: int | None = None) -> Parser:
+        """A parser that has a trained model."""
         parser = cls(threads=threads)
-        parser.settings, parser._model = model.settings, model
+        parser.options, parser._model = model.options, model
         return parser
 
     def __repr__(self) -> str:
+        default = ParserOptions.from_keywords({}).keywords()
         changed = [
             f"{name}={value!r}"
-            for name, value in self.settings.to_dict().items()
-            if value != getattr(ParserSettings(), name)
+            for name, value in self.options.keywords().items()
+            if value != default.get(name, value)
         ]
         state = "untrained" if self._model is None else f"{len(self._model.labels)} labels"
         return f"<Parser({', '.join(changed)}): {state}>"
@@ -76,7 +91,7 @@ class Parser:
     def model(self) -> Model:
         """What was learnt."""
         if self._model is None:
-            raise ModelError("this parser has not learnt yet: call fit, or load a model.")
+            raise ModelError("this parser is not trained yet: call fit, or load a model.")
         return self._model
 
     def fit(
@@ -97,9 +112,10 @@ class Parser:
         """Learns from annotated sentences: a path, an open file or a list.
 
         The best pass is chosen on `dev`, or without it on the last tenth of `train`, after which
-        (`refit`) everything is learnt for as many passes. `start` is a parser to go on from.
-        `licence` is that of the data, for the model's card. With `checkpoint` (the path that the
-        model will have) each pass is saved beside it, and `resume` goes on from there.
+        (`refit`) everything is learnt for as many passes. `start` is a trained parser to continue
+        from; it keeps its options except those that were given. `licence` is that of the data, for
+        the model's card. With `checkpoint` (the path that the model will have) each pass is saved
+        beside it, and `resume` continues from there.
         """
 
         def block_of(source: TreebankSource, what: str) -> Block:
@@ -109,17 +125,23 @@ class Parser:
                 raise DataError(f"no word has a head, so it is no use as {what} data", str(name), 1)
             return block
 
+        from arbora.fitting.fit import Fit, fit_model
+
         if resume and checkpoint is None:
-            raise ArgumentError("resume goes on from a checkpoint: say beside which file it is.")
-        if start is not None and word_clusters is not None:
-            raise ArgumentError("the parser to start from keeps its own word clusters.")
+            raise ArgumentError("resume needs a checkpoint: name the file that it is beside.")
+        if start is not None:
+            if word_clusters is not None:
+                raise ArgumentError("the parser to start from keeps its own word clusters.")
+            if self.scorer is not None:
+                raise ArgumentError("the parser to start from keeps its own scorer.")
+            self.options = start.model.options.continued(self._given)
         train_block = block_of(train, "training")
         dev_block = None if dev is None else block_of(dev, "dev")
         if isinstance(word_clusters, str | os.PathLike):
             word_clusters = read_clusters(word_clusters)
         fit = Fit(
-            self.settings, self.threads, None if start is None else start.model, word_clusters,
-            observer, checkpoint, resume,
+            self.options, self.threads, self.scorer, None if start is None else start.model,
+            word_clusters, observer, checkpoint, resume,
         )  # fmt: skip
         model, self.history = fit_model(fit, train_block, dev_block)
         self._checkpoint_beside = checkpoint
@@ -135,11 +157,11 @@ class Parser:
         """Parses a file (giving an iterator) or sentences (giving a list).
 
         Options as in `ParseOptions`: decode, trees, kbest, samples, seed, max_words. Heads and
-        labels that the sentences already have make no difference.
+        labels of the input are ignored.
         """
-        how = ParseOptions.checked(**({"probabilities": True} | options))
+        how = build(ParseOptions, {"probabilities": True} | options)
         if isinstance(source, Sentence):
-            raise ArgumentError("parse takes several sentences; put the one into a list.")
+            raise ArgumentError("parse takes several sentences: put the one into a list.")
         if is_file(source):
             return self._parse_file(cast("ReadPath", source), how)
         block = read_whole(source)
@@ -155,12 +177,13 @@ class Parser:
         path: ReadPath,
         options: ParseOptions,
         *,
+        decoder: Decoder | None = None,
         format: Format | None = None,  # noqa: A002  # the public name
         skip_bad: bool = False,
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[tuple[ParsedBlock, int]]:
         """A file parsed in bounded memory: blocks, each with the bytes read so far."""
-        decoder, first = self.decoder(options), 0
+        decoder, first = decoder or self.decoder(options), 0
         trees = options.kbest or options.samples or 1
         size = max(CHUNK_SIZE // trees, _SMALLEST_CHUNK)
         for chunk in read_blocks(path, format, skip_bad, on_error, chunk_size=size):
@@ -171,52 +194,69 @@ class Parser:
                 yield parse_block(decoder, block, options, first), chunk.bytes_read
                 first += len(block)
 
-    def decoder(self, options: ParseOptions | None = None) -> BlockDecoder:
-        options = options or ParseOptions()
-        if options.decode == "max-z" and not self.model.hidden:
-            raise ArgumentError("decode='max-z' needs a model with hidden clusters.")
-        if self.model.pruner is not None:
-            _check_higher_order(options, self.model.settings.inference)
-        return BlockDecoder(self.model, self.threads, options.decode, options.trees)
+    def decoder(self, options: ParseOptions | None = None) -> Decoder:
+        """The model ready to parse; refuses options that it cannot honour."""
+        return Decoder.for_options(self.model, self.threads, options or ParseOptions())
 
     def distribution(
         self, sentence: Sentence
     ) -> SpanningTrees | ProjectiveTrees | SecondOrderTrees:
         """The distribution over the trees of a sentence, as an object to question.
 
-        Labels have a place of their own in it for joint models; others sum over nothing. Of models
-        of higher order, only exact ones have a distribution of that order; for others it is that
-        of the first-order model inside.
+        Joint models include a label axis; other models do not. It is that of the model itself, so
+        higher-order models must have exact inference: for others there are `beliefs` (belief
+        propagation) and `first_order_distribution`.
         """
-        encoded, decoder = self._ready(sentence)
-        if self.model.settings.inference == "exact":
-            return SecondOrderTrees(self._parts_of(sentence), root=self.model.root)
-        trees = decoder.distribution(encoded, np.array([0]), self.model.temperature)
-        kind = ProjectiveTrees if trees.trees == "projective" else SpanningTrees
-        return kind(trees.scores(0), root=self.model.root)
+        order = self.model.options.order
+        if isinstance(order, FirstOrderOptions):
+            return self._first_order(self._scored(sentence).summed.arcs_of(0))
+        if isinstance(order.inference, ExactOptions):
+            return SecondOrderTrees(self._calibrated(sentence).sentence(0), root=self.model.root)
+        raise ArgumentError(
+            f"distribution() requires a first-order model or inference='exact'; this model has "
+            f"inference={order.inference.tag!r}: use "  # type: ignore[union-attr]
+            + (
+                "beliefs()."
+                if isinstance(order.inference, BeliefPropagationOptions)
+                else "first_order_distribution(), that of the first-order model inside."
+            )
+        )
+
+    def first_order_distribution(self, sentence: Sentence) -> SpanningTrees | ProjectiveTrees:
+        """The distribution of a first-order model, or of the one inside a higher-order model."""
+        companion = self.model.companion
+        if companion is None:
+            return self._first_order(self._scored(sentence).summed.arcs_of(0))
+        batch = self._scored(sentence).batch
+        trees = companion.engine.trees
+        return self._first_order(companion.first_order(batch).arcs_of(0), trees == "projective")
 
     def beliefs(self, sentence: Sentence) -> LoopyTrees:
-        """What a model that propagates beliefs thinks of the trees of a sentence."""
-        settings = self.model.settings
-        if settings.inference != "bp":
+        """The beliefs of a model with belief propagation about the trees of a sentence."""
+        inference = getattr(self.model.options.order, "inference", None)
+        if not isinstance(inference, BeliefPropagationOptions):
             raise ArgumentError(
-                "this model has no beliefs, which are of inference='bp': ask for its distribution."
+                "beliefs() requires a model trained with inference='bp'; use distribution()."
             )
         return LoopyTrees(
-            self._parts_of(sentence), settings.trees, self.model.root, settings.bp_iterations or 4,
-            settings.damping or 0.0, factors=settings.factors or "pairs",
+            self._calibrated(sentence).sentence(0), self.model.options.trees, self.model.root,
+            inference.iterations, inference.damping, factors=inference.factors or "pairs",
         )  # fmt: skip
 
-    def _ready(self, sentence: Sentence) -> tuple[Encoded, BlockDecoder]:
-        block = read_whole([sentence])
-        return Encoded(block, self.model.features, self.model.word_clusters), self.decoder()
+    def _scored(self, sentence: Sentence) -> Scored:
+        encoded = self.model.encoder.encode(read_whole([sentence]))
+        return self.decoder().score(encoded, np.array([0]))
 
-    def _parts_of(self, sentence: Sentence) -> Parts:
-        """Scores of higher order at the model's temperature."""
-        encoded, decoder = self._ready(sentence)
-        parts = decoder.summed_parts(encoded, np.array([0]))
-        assert parts is not None
-        return parts.sentence(0)
+    def _calibrated(self, sentence: Sentence) -> Any:
+        return self._scored(sentence).summed.scaled(1.0 / self.model.temperature)
+
+    def _first_order(
+        self, arcs: FloatArray, projective: bool | None = None
+    ) -> SpanningTrees | ProjectiveTrees:
+        if projective is None:
+            projective = self.model.decode_trees == "projective"
+        kind = ProjectiveTrees if projective else SpanningTrees
+        return kind(arcs / self.model.temperature, root=self.model.root)
 
     def explain(
         self, sentence: Sentence, word: int, head: int | None = None, against: int | None = None
@@ -224,26 +264,27 @@ class Parser:
         """Which features gave `word` its head (by default the parse's), and not another.
 
         The other head is `against`, by default the best-scoring rival. Words count from 1. Arcs
-        of joint labels or hidden clusters are explained with the best of these; arcs of higher
-        orders with all parts that would change if nothing but the head did.
+        with joint labels or hidden clusters are explained with the best of these; arcs of
+        higher-order models with all parts that would change if nothing but the head did.
         """
+        from arbora.models.explaining import check_word, explain_arc
+
         block = read_whole([sentence])
         check_word(block, word)
-        higher = self.model.pruner is not None
-        heads = np.empty(0, dtype=np.int32)
-        if head is None or higher:
+        heads = np.zeros(block.words(0), dtype=np.int32)
+        if head is None or self.model.scorer.kinds:
             heads = parse_block(self.decoder(), block, ParseOptions()).trees.heads
             head = int(heads[word - 1]) if head is None else head
-        if higher:
-            return explain_in_tree(self.model, block, heads, word, head, against)
-        return explain_arc(self.model, block, word, head, against)
+        return explain_arc(self.model, block, heads, word, head, against)
 
-    def evaluate(self, gold: TreebankSource, **options: Any) -> Scores:
+    def evaluate(self, gold: TreebankSource, **options: Any) -> AttachmentScores:
         """How well the parser does on annotated sentences."""
-        if is_file(gold):
-            gold = read_conllu(cast("ReadPath", gold))
-        sentences = list(cast("Iterable[Sentence]", gold))
-        return evaluate(sentences, self.parse(sentences, **({"probabilities": False} | options)))
+        from arbora.evaluation import evaluate
+
+        how = build(ParseOptions, options)
+        block = read_whole(gold)
+        parsed = parse_block(self.decoder(how), block, how) if len(block) else ()
+        return evaluate(list(sentences_of(block)), list(parsed))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to one file, which appears when it is whole.
@@ -253,35 +294,14 @@ class Parser:
         write_model(self.model, path)
         beside = self._checkpoint_beside
         if beside is not None and os.path.realpath(beside) == os.path.realpath(path):
+            from arbora.fitting.checkpoint import Checkpoint
+
             Checkpoint.remove_beside(beside)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._model is None:
-            return _unfitted, (self.settings, self.threads)
+            return _unfitted, (self._given, self.threads, self.scorer)
         return _from_bytes, (to_bytes(self._model), self.threads)
-
-
-def _check_higher_order(options: ParseOptions, inference: str | None) -> None:
-    """Refuses what needs other sums over trees of higher order than the model has."""
-    for name in ("kbest", "samples"):
-        if getattr(options, name) is not None and inference != "exact":
-            raise ArgumentError(
-                f"{name} needs a first-order model or inference='exact'; this model finds best "
-                "trees only."
-            )
-    decoders = {"exact": ("map", "mbr"), "bp": ("mbr",)}.get(inference or "", ("map",))
-    if options.decode not in (None, *decoders):
-        kind = "trees by expected correct arcs (mbr)" if inference == "bp" else "best trees (map)"
-        raise ArgumentError(
-            f"decode={options.decode!r} needs a first-order model; this one finds {kind}."
-        )
-    if inference == "exact" and options.trees == "nonprojective":
-        raise ArgumentError("this model sums over projective trees: it finds no others.")
-    if inference == "bp" and options.certificates:
-        raise ArgumentError(
-            "belief propagation proves nothing about its trees, so there are no certificates: "
-            "learn with inference='dual' or 'exact'."
-        )
 
 
 def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
@@ -313,8 +333,8 @@ def _without_times(history: History) -> dict[str, Any]:
     return values
 
 
-def _unfitted(settings: ParserSettings, threads: int) -> Parser:
-    return Parser(threads=threads, **settings.to_dict())
+def _unfitted(options: dict[str, Any], threads: int, scorer: Scorer | None) -> Parser:
+    return Parser(scorer=scorer, threads=threads, **options)
 
 
 def _from_bytes(data: bytes, threads: int) -> Parser:

@@ -12,12 +12,16 @@ from arbora.data import Sentence, read_conllu
 from arbora.data.source import ReadPath
 from arbora.data.whole import TreebankSource, is_file
 from arbora.errors import ArgumentError
+from arbora.options import MiraOptions, ParserOptions, PerceptronOptions, public_options
 from arbora.parsers.parser import Parser
-from arbora.parsers.settings import ParserSettings
 
 __all__ = ["Trial", "Tuning", "default_grid", "tune"]
 
-_FACTORS = {"l2": (0.1, 1.0, 10.0), "rate": (0.5, 1.0, 2.0), "largest_step": (0.1, 1.0, 10.0)}
+_FACTORS = {
+    "regularization": (0.1, 1.0, 10.0),
+    "rate": (0.5, 1.0, 2.0),
+    "largest_step": (0.1, 1.0, 10.0),
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class Trial:
 
     @property
     def deciding(self) -> float:
+        """The dev score that trials are ordered by: LAS, or UAS without labels."""
         return self.uas if self.las is None else self.las
 
 
@@ -45,20 +50,17 @@ class Tuning:
     rule: str
 
 
-def default_grid(settings: ParserSettings) -> dict[str, list[Any]]:
+def default_grid(options: ParserOptions) -> dict[str, list[Any]]:
     """What matters most for the learner, around its defaults; passes come from early stopping."""
-    own = settings.resolved()
-    if own.learner == "mira":
+    own = options.keywords()
+    if isinstance(options.learner, MiraOptions):
         names = ["largest_step"]
-    elif own.learner == "perceptron":
+    elif isinstance(options.learner, PerceptronOptions):
         return {"batch_size": [1, 4, 16]}
-    elif own.rate is not None:
-        names = ["l2"] if own.rate == "auto" else ["l2", "rate"]
     else:
-        names = ["l2"]
+        names = [name for name in ("regularization", "rate") if isinstance(own.get(name), float)]
     return {
-        name: [float(f"{getattr(own, name) * factor:.6g}") for factor in _FACTORS[name]]
-        for name in names
+        name: [float(f"{own[name] * factor:.6g}") for factor in _FACTORS[name]] for name in names
     }
 
 
@@ -74,15 +76,15 @@ def tune(
 ) -> Tuning:
     """Trains with every combination of the values in `grid` and compares them on dev.
 
-    `grid` has lists of values by the names of `ParserSettings`, by default those of
+    `grid` has lists of values by the names of the options, by default those of
     `default_grid`. Other keywords are options of `Parser` or of `Parser.fit` and hold for all
     trials. Without `dev`, the last tenth of `train` is held out. `on_trial` is told each
     trial's number and how many there are, `on_result` what came of it.
     """
-    known = ParserSettings.__dataclass_fields__
+    known = public_options(ParserOptions)
     fixed = {name: options.pop(name) for name in tuple(options) if name in known}
     chosen: dict[str, Sequence[Any]]
-    chosen = {**default_grid(ParserSettings(**fixed))} if grid is None else dict(grid)
+    chosen = {**default_grid(ParserOptions.from_keywords(fixed))} if grid is None else dict(grid)
     for name in chosen:
         if name in fixed and grid is not None:
             raise ArgumentError(f"{name} is in the grid and fixed as well: choose one.")
@@ -117,13 +119,13 @@ _READING = ("format", "skip_bad", "on_error")
 def _points(grid: dict[str, Sequence[Any]], fixed: dict[str, Any]) -> list[dict[str, Any]]:
     """All combinations, each checked before any is trained."""
     for name, values in grid.items():
-        if name not in ParserSettings.__dataclass_fields__:
+        if name not in public_options(ParserOptions):
             raise ArgumentError(f"a parser has no option {name!r} to try values of.")
         if isinstance(values, str) or not len(values):
             raise ArgumentError(f"the grid has a list of values for {name}, not {values!r}.")
     points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     for point in points:
-        ParserSettings(**(fixed | point))
+        ParserOptions.from_keywords(fixed | point)
     return points
 
 

@@ -1,6 +1,31 @@
-"""Linear scores: weights times hashed features, for arcs, parts of second order, and labels."""
+"""Scorers: from encoded sentences to scores of arcs, parts and labels, and back to gradients."""
 
-from arbora.scoring.linear import ArcScorer, Gradient, LabelScorer, Outcomes
-from arbora.scoring.parts import PartScorer
+from arbora.scoring.batch import Batch
+from arbora.scoring.labels import LabelScorer, softmax
+from arbora.scoring.linear import Feature, Gradient, LinearScorer, Outcomes
+from arbora.scoring.scorer import (
+    SCORERS,
+    InnerProducts,
+    Parameters,
+    Pullback,
+    Scorer,
+    as_float32,
+    register_scorer,
+)
 
-__all__ = ["ArcScorer", "Gradient", "LabelScorer", "Outcomes", "PartScorer"]
+__all__ = [
+    "SCORERS",
+    "Batch",
+    "Feature",
+    "Gradient",
+    "InnerProducts",
+    "LabelScorer",
+    "LinearScorer",
+    "Outcomes",
+    "Parameters",
+    "Pullback",
+    "Scorer",
+    "as_float32",
+    "register_scorer",
+    "softmax",
+]

@@ -1,41 +1,47 @@
-"""Weights times features for many sentences at once, and back: the gradient of the weights.
-
-Flat arrays throughout: the cells of one sentence after the other, as inference takes them.
-"""
+"""Linear scores: weights times hashed features, and back to the gradient of the weights."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arbora._core import scoring as kernels
 from arbora.data import Block
-from arbora.features import Encoded, FeatureSettings, WordClusters, no_arc_filter
-from arbora.types import FloatArray, IntArray
+from arbora.features import FeatureSettings, WordClusters, no_arc_filter
+from arbora.scores import PartKind, Scores, kind_number
+from arbora.scoring.batch import Batch
+from arbora.scoring.scorer import Parameters, Pullback, register_scorer
+from arbora.types import FloatArray
 
-__all__ = ["ArcScorer", "Gradient", "LabelScorer", "Outcomes"]
+__all__ = ["Feature", "Gradient", "LinearScorer", "Outcomes"]
 
 Outcomes = Literal["label", "edge", "token"]
 Gradient = kernels.Gradient
-Weights = NDArray[Any]  # float32 in use, float64 in training
-Sentences = NDArray[np.int64]
-
-_NO_HEADS = np.zeros(0, dtype=np.int32)
+# Template, atoms, variant, whether the weight belongs to a label or cluster, weight times value.
+Feature = tuple[str, list[str], int, bool, float]
 
 
-class ArcScorer:
-    """Scores of arcs; with `width` outcomes per arc (labels or hidden clusters), scores of those.
+@register_scorer
+class LinearScorer:
+    """Scores of arcs and, over the arcs that survived pruning, of parts.
 
-    The weights are one vector: 2^bits for arcs, then 2^row_bits rows of `width`.
+    With `width` outcomes per arc (labels or hidden clusters) it scores these. The weights are one
+    vector: 2^bits that arcs and parts share, then 2^row_bits rows of `width`. They are float32 in
+    use and float64 in training; `scale` multiplies all of them.
     """
+
+    kind: ClassVar[str] = "linear"
 
     def __init__(
         self,
         settings: FeatureSettings,
         bits: int,
         *,
+        kinds: Sequence[PartKind] = (),
         outcomes: Outcomes | None = None,
         row_bits: int = 0,
         width: int = 1,
@@ -44,113 +50,171 @@ class ArcScorer:
     ) -> None:
         rows = None
         if outcomes is not None:
-            kind = get_args(Outcomes).index(outcomes)
-            rows = kernels.make_rows(settings.kernel, kind, row_bits, width)
-        self._settings = settings
-        self._model = kernels.make_model(settings.kernel, bits, rows)
-        self.arc_weights = 1 << bits
-        self.n_labels = width if outcomes is not None else None
+            rows = kernels.make_rows(
+                settings.kernel, get_args(Outcomes).index(outcomes), row_bits, width
+            )
+        self.settings = settings
+        self.bits, self.row_bits, self.width = bits, row_bits, width
+        self.outcomes: Outcomes | None = outcomes
+        self._kinds = tuple(kinds)
         self.arc_filter = no_arc_filter() if arc_filter is None else arc_filter
         self.threads = threads
+        self.scale = 1.0
+        self._model = kernels.make_model(settings.kernel, bits, rows)
+        self.weights: NDArray[Any] = np.zeros(0, dtype=np.float32)
+        self._gradient: Gradient | None = None
+
+    @property
+    def kinds(self) -> tuple[PartKind, ...]:
+        """The kinds of parts that are scored besides arcs."""
+        return self._kinds
+
+    @property
+    def n_labels(self) -> int | None:
+        """Number of labels or hidden clusters per arc, None for plain arcs."""
+        return self.width if self.outcomes is not None else None
 
     @property
     def size(self) -> int:
         """How many weights there are."""
         return self._model.weights
 
-    def scores(
-        self,
-        weights: Weights,
-        encoded: Encoded,
-        sentences: Sentences,
-        *,
-        scale: float = 1.0,
-        keep: IntArray | None = None,
-    ) -> FloatArray:
-        """Scores of the chosen sentences.
+    def scores(self, batch: Batch) -> tuple[Scores, Pullback]:
+        """Scores of a batch; arcs that training may need are never filtered."""
+        found = self._part_scores(batch) if self._kinds else self._arc_scores(batch)
 
-        Arcs in `keep` (their words' heads) are not filtered, nor are those of words where it is -1.
-        """
-        sides = encoded.n_words[sentences] + 1
+        def pullback(d_scores: Scores) -> Gradient:
+            gradient = self._gradient = self._gradient or Gradient(self.size)
+            encoded, sentences = batch.encoded.kernel, batch.sentences
+            if self._kinds:
+                kernels.expand_parts(
+                    self._model, encoded, sentences, d_scores.index, *d_scores.arrays(), gradient,
+                    self.threads,
+                )  # fmt: skip
+            else:
+                kernels.expand(
+                    self._model, encoded, sentences, d_scores.arcs, gradient, self.threads
+                )
+            return gradient
+
+        return found, pullback
+
+    def _arc_scores(self, batch: Batch) -> Scores:
+        sides = batch.n_words + 1
         answer = np.empty(int((sides * sides).sum()) * self._model.width)
-        kept = _NO_HEADS if keep is None else keep
         kernels.score(
-            self._model, weights, scale, self.arc_filter, encoded.kernel, sentences, kept, answer,
-            self.threads,
+            self._model, self.weights, self.scale, self.arc_filter, batch.encoded.kernel,
+            batch.sentences, batch.heads, answer, self.threads,
         )  # fmt: skip
-        return answer
+        return Scores(answer, batch.n_words, self.n_labels)
 
-    def expand(
-        self, gradient: Gradient, encoded: Encoded, sentences: Sentences, d_scores: FloatArray
-    ) -> None:
-        """Makes `gradient` that of sum(d_scores * scores)."""
-        kernels.expand(self._model, encoded.kernel, sentences, d_scores, gradient, self.threads)
+    def _part_scores(self, batch: Batch) -> Scores:
+        scores = Scores.over_mask(batch.kept, batch.n_words, self._kinds, self.threads)
+        kernels.score_parts(
+            self._model, self.weights, self.scale, batch.encoded.kernel, batch.sentences,
+            scores.index, batch.kept, *scores.arrays(), self.threads,
+        )  # fmt: skip
+        return scores
 
-    def explain(
+    def parameters(self) -> Parameters:
+        """The table of weights, which update rules change in place."""
+        return {"weights": self.weights}
+
+    def with_parameters(self, parameters: Mapping[str, NDArray[Any]]) -> Self:
+        """The same scorer with other weights."""
+        other = copy(self)
+        other.weights, other.scale = parameters["weights"], 1.0
+        return other
+
+    def with_filter(self, arc_filter: NDArray[np.uint16]) -> Self:
+        """The same scorer with another filter of arcs."""
+        other = copy(self)
+        other.arc_filter = arc_filter
+        return other
+
+    def on_threads(self, threads: int) -> Self:
+        """The same scorer on so many threads, with a gradient of its own."""
+        other = copy(self)
+        other.threads, other._gradient = threads, None  # noqa: SLF001  # of the same class
+        return other
+
+    def state(self) -> tuple[dict[str, Any], Parameters]:
+        """What a model file has to hold: a description for JSON, and arrays."""
+        description = {
+            "bits": self.bits, "kinds": list(self._kinds), "outcomes": self.outcomes,
+            "row_bits": self.row_bits, "width": self.width,
+        }  # fmt: skip
+        return description, {"weights": self.weights, "arc_filter": self.arc_filter}
+
+    @classmethod
+    def from_state(
+        cls,
+        description: dict[str, Any],
+        arrays: Mapping[str, NDArray[Any]],
+        features: FeatureSettings,
+    ) -> Self:
+        """The scorer that `state` described."""
+        scorer = cls(
+            features, description["bits"], kinds=description["kinds"],
+            outcomes=description["outcomes"], row_bits=description["row_bits"],
+            width=description["width"], arc_filter=arrays["arc_filter"],
+        )  # fmt: skip
+        scorer.weights = arrays["weights"]
+        return scorer
+
+    def explain_arc(
         self,
-        weights: Weights,
         block: Block,
         clusters: WordClusters | None,
-        sentence: int,
         head: int,
         modifier: int,
         outcome: int = 0,
-    ) -> list[tuple[str, list[str], int, bool, float]]:
-        """Every feature of the score of an arc (with an outcome, if arcs have several).
+    ) -> list[Feature]:
+        """Every feature of the score of an arc of a block's first sentence.
 
-        Template, atoms, variant, whether the weight is of the outcome, weight times value. Variant
-        0 is the feature alone; others are its twins with direction and distance.
+        Variant 0 is a feature alone; others are its conjunctions with direction and distance.
         """
         table = None if clusters is None else clusters.kernel
         return kernels.explain(
-            self._model, weights, block, sentence, self._settings.kernel, table, head, modifier,
+            self._model, self.weights, block, 0, self.settings.kernel, table, head, modifier,
             outcome,
         )  # fmt: skip
 
-    def inner_products(
-        self, encoded: Encoded, sentences: Sentences, d_scores: FloatArray, count: int = 1
-    ) -> FloatArray:
-        """Inner products of the gradients of `count` vectors per sentence, (sentences, k, k)."""
-        answer = np.empty(len(sentences) * count * count)
-        kernels.inner_products(
-            self._model, encoded.kernel, sentences, d_scores, count, answer, self.threads
-        )
-        return answer.reshape(-1, count, count)
-
-
-class LabelScorer:
-    """Scores of the labels of given trees' arcs, with the trees as context."""
-
-    def __init__(
-        self, settings: FeatureSettings, row_bits: int, n_labels: int, threads: int = 1
-    ) -> None:
-        self._table = kernels.make_rows(settings.kernel, 0, row_bits, n_labels)
-        self.n_labels = n_labels
-        self.threads = threads
-
-    @property
-    def size(self) -> int:
-        return self._table.weights
-
-    def scores(
-        self, weights: Weights, encoded: Encoded, sentences: Sentences, heads: IntArray
-    ) -> FloatArray:
-        """(words, labels) of the chosen sentences."""
-        answer = np.empty(len(heads) * self.n_labels)
-        kernels.score_labels(
-            self._table, weights, 1.0, encoded.kernel, sentences, heads, answer, self.threads
-        )
-        return answer.reshape(-1, self.n_labels)
-
-    def expand(
+    def explain_part(
         self,
-        gradient: Gradient,
-        encoded: Encoded,
-        sentences: Sentences,
-        heads: IntArray,
-        d_scores: FloatArray,
-    ) -> None:
-        kernels.expand_labels(
-            self._table, encoded.kernel, sentences, heads, d_scores.reshape(-1), gradient,
+        block: Block,
+        clusters: WordClusters | None,
+        scores: Scores,
+        kind: PartKind,
+        place: int,
+    ) -> list[Feature]:
+        """Every feature of a part of a block's first sentence, by its place in the table.
+
+        Variants are those of `cpp/include/arbora/features/part_templates.hpp`.
+        """
+        table = None if clusters is None else clusters.kernel
+        features = kernels.explain_part(
+            self._model, self.weights, block, 0, self.settings.kernel, table, scores.index, 0,
+            kind_number(kind), place,
+        )  # fmt: skip
+        return [(name, atoms, variant, False, value) for name, atoms, variant, value in features]
+
+    def inner_products(self, batch: Batch, d_scores: FloatArray, count: int = 1) -> FloatArray:
+        """Inner products of the gradients of `count` vectors per sentence, (sentences, k, k)."""
+        answer = np.empty(len(batch) * count * count)
+        kernels.inner_products(
+            self._model, batch.encoded.kernel, batch.sentences, d_scores, count, answer,
             self.threads,
         )  # fmt: skip
+        return answer.reshape(-1, count, count)
+
+    def squared_norms(self, batch: Batch, d_scores: Scores) -> FloatArray:
+        """The squared length of each sentence's gradient."""
+        if not self._kinds:
+            return self.inner_products(batch, d_scores.arcs)[:, 0, 0]
+        answer = np.empty(len(batch))
+        kernels.part_norms(
+            self._model, batch.encoded.kernel, batch.sentences, d_scores.index,
+            *d_scores.arrays(), answer, self.threads,
+        )  # fmt: skip
+        return answer

@@ -4,7 +4,7 @@ Everything here is plain enough to be trusted by reading it. It ships with the p
 other people's distributions and gradients can be checked with it too.
 """
 
-from arbora.testing.check_distribution import check_distribution
+from arbora.testing.check_distribution import LAWS, Law, check_distribution
 from arbora.testing.determinants import (
     laplacian,
     lu_log_partition,
@@ -30,9 +30,11 @@ from arbora.testing.slow_parts import (
 )
 
 __all__ = [
+    "LAWS",
     "EnumeratedFactor",
     "EnumeratedParts",
     "EnumeratedTrees",
+    "Law",
     "RandomFactorGraph",
     "RandomInstances",
     "RandomSentence",

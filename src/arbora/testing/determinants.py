@@ -17,7 +17,7 @@ __all__ = ["laplacian", "lu_log_partition", "lu_marginals", "lu_vjp", "minors_lo
 
 
 def laplacian(x: FloatArray, root: Root) -> FloatArray:
-    """K07 3.3 (multi-root), or L-hat of K07 Prop. 1 with its first row replaced (single-root)."""
+    """The Laplacian (Koo et al. 2007, section 3.3), or L-hat of Prop. 1 for a single root."""
     arcs = np.array(x[1:, 1:])
     np.fill_diagonal(arcs, 0.0)
     if root == "multi":
@@ -28,7 +28,7 @@ def laplacian(x: FloatArray, root: Root) -> FloatArray:
 
 
 def minors_log_partition(scores: FloatArray) -> float:
-    """K07 3.1, the naive single-root sum: Z = sum_m exp(theta_0m) L^(m,m), n determinants."""
+    """The naive single-root sum of n determinants (Koo et al. 2007, section 3.1)."""
     weights = np.exp(scores)
     arcs = weights[1:, 1:].copy()
     np.fill_diagonal(arcs, 0.0)
@@ -46,7 +46,7 @@ def lu_log_partition(scores: FloatArray, root: Root) -> float:
 
 
 def lu_marginals(scores: FloatArray, root: Root) -> FloatArray:
-    """K07 3.2: from the inverse of the Laplacian."""
+    """Koo et al. (2007, section 3.2): from the inverse of the Laplacian."""
     weights, _ = _shifted(scores)
     return np.asarray(weights * _adjoint(np.linalg.inv(laplacian(weights, root)), root))
 

@@ -24,7 +24,7 @@ from arbora.inference.factors import (
     TreeFactor,
 )
 from arbora.inference.loopy import LoopyTrees
-from arbora.parts import PartKind, Parts
+from arbora.scores import PartKind, Parts
 from arbora.testing.slow_graph import SlowGraph
 from arbora.testing.slow_loopy import SlowLoopy
 from arbora.testing.slow_parts import random_parts

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.parts import KINDS, PackedParts, PartKind
+from arbora.scores import KINDS, PartKind, Scores
 from arbora.testing.enumeration import enumerate_trees
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
@@ -51,16 +51,14 @@ class RandomInstances:
         self.arcs[gone.reshape(count, -1)] = -np.inf
 
     @cached_property
-    def _full(self) -> PackedParts:
+    def _full(self) -> Scores:
         """The parts of a sentence without forbidden arcs."""
-        return PackedParts.over(
-            np.zeros((self.n_words + 1) ** 2), np.array([self.n_words]), self.kinds
-        )
+        return Scores.over(np.zeros((self.n_words + 1) ** 2), np.array([self.n_words]), self.kinds)
 
-    def packed(self, threads: int = 1) -> PackedParts:
+    def packed(self, threads: int = 1) -> Scores:
         count = len(self.arcs)
         n_words = np.full(count, self.n_words)
-        packed = PackedParts.over(self.arcs.reshape(-1), n_words, self.kinds, threads)
+        packed = Scores.over(self.arcs.reshape(-1), n_words, self.kinds, threads)
         for kind in self.kinds:
             for i in range(count):
                 columns = packed.columns(kind, i).reshape(-1)

@@ -1,6 +1,6 @@
 """Inside, outside and their adjoints by the paper's equations: the twin of the hypergraph kernels.
 
-G15 is Gormley, Dredze & Eisner (2015), section 5.4. Plain products of weights, one edge at a time:
+Gormley, Dredze & Eisner (2015), section 5.4. Plain products of weights, one edge at a time:
 for small graphs and small scores.
 """
 
@@ -19,7 +19,7 @@ __all__ = ["SlowHypergraph", "enumerate_derivations"]
 
 
 class SlowHypergraph:
-    """Sums over the derivations of a hypergraph (G15 Eqs. 13-15), and how to go back through them.
+    """Sums over the derivations of a hypergraph (Gormley et al. 2015, Eqs. 13-15), and back.
 
     `beta` and `alpha` are the inside and outside sums of all nodes, `p` their marginals. Here
     `w[e]` is the weight itself, not its logarithm; of an edge without one, it is 1.
@@ -51,7 +51,7 @@ class SlowHypergraph:
         return float(np.log(self.beta[self.graph.goal]))
 
     def node_adjoints(self, d_p: FloatArray) -> FloatArray:
-        """d_scores, for a function of the node marginals with gradient d_p (G15 Eqs. 16-19)."""
+        """d_scores, for a function of the node marginals with gradient d_p (Eqs. 16-19)."""
         goal, total = self.graph.goal, self.beta[self.graph.goal]
         d_alpha = d_p * self.beta / total
         for e in self.order:  # Eq. 16, bottom-up: a head after its tails

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora.parts import PartKind, Parts
+from arbora.scores import PartKind, Parts
 from arbora.testing.enumeration import enumerate_trees
 from arbora.testing.slow_parts import part_rows_of_tree
 from arbora.types import Root, TreeClass

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.parts import PartKind, Parts
+from arbora.scores import PartKind, Parts
 from arbora.testing.enumeration import enumerate_trees
 from arbora.types import FloatArray, Root, TreeClass
 

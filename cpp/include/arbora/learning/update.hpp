@@ -30,7 +30,7 @@ struct AdditiveStep {
 void additive_update(const AdditiveStep& step, scoring::Gradient& gradient, Weights weights,
                      int threads);
 
-// AdaGrad with composite mirror descent (Duchi, Hazan & Singer 2011; ALGORITHMS.md 2.14): with H =
+// AdaGrad with composite mirror descent (Duchi, Hazan & Singer 2011): with H =
 // delta + sqrt(sum of squares), w = (H w - rate g) / (H + rate decay), every step. `step` counts
 // from 1.
 struct AdaGradStep {

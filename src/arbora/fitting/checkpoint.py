@@ -1,0 +1,240 @@
+"""Checkpoints: interrupted training continues from its last complete pass, to the same result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save as save_tensors
+
+from arbora.data import Block, open_output
+from arbora.data.aside import remove_leftovers
+from arbora.errors import FileError, ModelError
+from arbora.features import WordClusters
+from arbora.fitting.loop import History, Parameters
+from arbora.fitting.trainer import State, Trainer
+from arbora.models.model import Model
+from arbora.models.model_file import to_bytes
+from arbora.models.tensor_file import (
+    Tensors,
+    checksum_of,
+    layout_of,
+    parse_json,
+    parse_tensors,
+    read_contents,
+    with_zeros,
+)
+from arbora.options import ParserOptions, RiskOptions
+from arbora.scoring import Scorer
+
+__all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint"]
+
+# Of a pruner: how many passes it has made, or its weights when it has made them all.
+PASSES, LEARNT = "passes", "learnt"
+
+
+_TOO_LARGE = 1e16  # for weights, their sums over examples and squares of gradients
+
+
+def fingerprint(
+    options: ParserOptions,
+    blocks: list[Block | None],
+    start: Model | None,
+    word_clusters: WordClusters | None,
+    scorer: Scorer | None = None,
+) -> str:
+    """What a checkpoint belongs to: the data and the options, except how long to train.
+
+    A scorer of one's own counts with its first parameters.
+
+    How fast a temperature falls depends on the number of passes, so there they count.
+    """
+    annealed = isinstance(options.learner, RiskOptions)
+    free = ("patience",) if annealed else ("passes", "patience")
+    relevant = {name: value for name, value in options.keywords().items() if name not in free}
+    digest = hashlib.sha256(json.dumps(relevant, sort_keys=True).encode())
+    for block in blocks:
+        digest.update(b"none" if block is None else hashlib.sha256(block.render()).digest())
+    digest.update(b"none" if start is None else to_bytes(start))
+    digest.update(b"none" if word_clusters is None else repr(word_clusters.rows).encode())
+    if scorer is not None:
+        described, arrays = scorer.state()
+        digest.update(json.dumps([scorer.kind, described], sort_keys=True).encode())
+        digest.update(checksum_of("", arrays).tobytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a checkpoint holds."""
+
+    path: Path
+    history: History
+    best: Parameters
+    states: dict[str, State]
+    pruner: State
+
+    def restore(self, name: str, trainer: Trainer) -> None:
+        """Makes the trainer continue where the saved one of that name was."""
+        self._restore(trainer, self.states.get(name, {}))
+
+    def restore_pruner(self, trainer: Trainer) -> int:
+        """The same for the trainer of a pruner; how many passes it had made."""
+        state = dict(self.pruner)
+        passes = state.pop(PASSES, np.zeros(0))
+        if passes.shape != (1,) or passes.dtype != np.int64 or passes[0] < 1:
+            raise self._unfit()
+        self._restore(trainer, state)
+        return int(passes[0])
+
+    def learnt_pruner(self, size: int) -> NDArray[np.float32]:
+        """The weights of a pruner that has made all its passes."""
+        weights = self.pruner[LEARNT]
+        if not _are_weights(weights, (size,)):
+            raise self._unfit()
+        return weights.astype(np.float32)
+
+    def check(self, shapes: dict[str, tuple[int, ...]], phases: int) -> None:
+        """Refuses what does not fit parameters of these shapes, learnt in so many phases."""
+        fits = len(self.history.phases) <= phases and self.best.keys() == shapes.keys()
+        if not fits or not all(_are_weights(self.best[name], shapes[name]) for name in shapes):
+            raise self._unfit()
+
+    def _restore(self, trainer: Trainer, state: State) -> None:
+        own = trainer.state()
+        alike = own.keys() == state.keys() and all(
+            (own[key].shape, own[key].dtype) == (values.shape, values.dtype)
+            and _are_numbers(values)
+            for key, values in state.items()
+        )
+        if not alike:
+            raise self._unfit()
+        trainer.restore(state)
+
+    def _unfit(self) -> ModelError:
+        return ModelError(
+            f"{self.path}: the checkpoint is of another version of Arbora; train anew."
+        )
+
+
+def _are_numbers(values: NDArray[np.generic]) -> bool:
+    """Nothing that training could not come to; a score of minus infinity forbids an arc."""
+    numbers = values.astype(np.float64)
+    return bool(((np.abs(numbers) < _TOO_LARGE) | np.isneginf(numbers)).all())
+
+
+def _are_weights(values: NDArray[np.generic], shape: tuple[int, ...]) -> bool:
+    right = values.shape == shape and values.dtype == np.float32
+    return right and bool((np.abs(values.astype(np.float32)) < _TOO_LARGE).all())
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where it is kept, and what it must agree with."""
+
+    path: Path
+    fingerprint: str
+
+    @classmethod
+    def beside(cls, model_path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
+        """The checkpoint of the model that will have this path."""
+        return cls(_path_beside(model_path), fingerprint)
+
+    def write(
+        self, trainers: dict[str, Trainer], history: History, best: Parameters, pruner: State
+    ) -> None:
+        """Replaces what was saved before; a reader finds the old one or the new one."""
+        tensors: Tensors = {f"best/{name}": values for name, values in best.items()}
+        tensors |= {f"pruner/{name}": values for name, values in pruner.items()}
+        for name, trainer in trainers.items():
+            for key, values in trainer.state().items():
+                tensors[f"state/{name}/{key}"] = values
+        stored, course = _without_zeros(tensors), json.dumps(history.to_dict())
+        metadata = {
+            "fingerprint": self.fingerprint, "history": course,
+            "checksum": checksum_of(course, stored).tobytes().hex(),
+            "layout": layout_of(stored).tobytes().hex(),
+        }  # fmt: skip
+        with open_output(self.path, durable=True) as write:
+            write(save_tensors(stored, metadata))
+
+    def read(self) -> Saved:
+        """The history so far, the best parameters, and the states of the trainers."""
+        if not self.path.exists():
+            raise ModelError(f"{self.path}: there is no checkpoint to resume; train without it.")
+        try:
+            metadata, stored = parse_tensors(read_contents(self.path))
+            course = metadata["history"]
+            layout = layout_of(stored).tobytes().hex()
+            if metadata.get("layout", layout) != layout:  # older ones have none
+                raise ValueError("altered or damaged")
+            if metadata["checksum"] != checksum_of(course, stored).tobytes().hex():
+                raise ValueError("altered or damaged")
+            tensors = _with_zeros(stored)
+            history = History.from_dict(parse_json(course))
+        except (
+            FileError, KeyError, ValueError, TypeError, IndexError, AttributeError, MemoryError,
+            OverflowError,
+        ):  # fmt: skip
+            raise ModelError(f"{self.path}: this is not a whole checkpoint; train anew.") from None
+        if metadata.get("fingerprint") != self.fingerprint:
+            raise ModelError(
+                f"{self.path}: the checkpoint is of other data or settings; train anew without it."
+            )
+        saved = Saved(self.path, history, {}, {}, {})
+        for name, values in tensors.items():
+            kind, _, rest = name.partition("/")
+            if kind == "best":
+                saved.best[rest] = np.array(values)
+            elif kind == "pruner":
+                saved.pruner[rest] = values
+            else:
+                trainer, _, key = rest.partition("/")
+                saved.states.setdefault(trainer, {})[key] = values
+        return saved
+
+    @staticmethod
+    def remove_beside(model_path: str | os.PathLike[str]) -> None:
+        """Removes it, and what killed trainings left half-written."""
+        path = _path_beside(model_path)
+        path.unlink(missing_ok=True)
+        remove_leftovers(path)
+
+
+def _path_beside(model_path: str | os.PathLike[str]) -> Path:
+    return Path(f"{os.fspath(model_path)}.checkpoint")
+
+
+_PLACES, _VALUES, _LENGTH = "#places", "#values", "#length"
+_FAR = 1 << 32
+
+
+def _without_zeros(tensors: Tensors) -> Tensors:
+    """The same with only what is not zero, where that is smaller: most of a table mostly is."""
+    stored: Tensors = {}
+    for name, values in tensors.items():
+        used = np.flatnonzero(values) if values.ndim == 1 and len(values) < _FAR else None
+        if used is None or len(used) * (4 + values.itemsize) >= values.nbytes:
+            stored[name] = np.ascontiguousarray(values)
+            continue
+        stored[name + _PLACES] = used.astype(np.uint32)
+        stored[name + _VALUES] = values[used]
+        stored[name + _LENGTH] = np.array([len(values)], dtype=np.int64)
+    return stored
+
+
+def _with_zeros(stored: Tensors) -> Tensors:
+    tensors: Tensors = {}
+    for name, values in stored.items():
+        if name.endswith(_VALUES):
+            plain = name.removesuffix(_VALUES)
+            length = int(stored[plain + _LENGTH][0])
+            tensors[plain] = with_zeros(stored[plain + _PLACES], values, length)
+        elif not name.endswith((_PLACES, _LENGTH)):
+            tensors[name] = values
+    return tensors

@@ -1,0 +1,37 @@
+"""The dev set: how good a model is while it learns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.data import Block
+from arbora.data.conllu import sentences_of
+from arbora.evaluation.gold_words import GoldWords
+from arbora.fitting.loop import DevScores
+from arbora.models.components import Unlabelled
+from arbora.models.decoding import Decoder
+from arbora.models.model import Model
+
+__all__ = ["DevSet"]
+
+
+class DevSet:
+    """Annotated sentences, encoded once and parsed after every pass."""
+
+    def __init__(
+        self, block: Block, model: Model, sentences: NDArray[np.int64] | None = None
+    ) -> None:
+        places = np.arange(len(block)) if sentences is None else sentences
+        everything = list(sentences_of(block))
+        self.gold = GoldWords([everything[i] for i in places.tolist()], model.labels)
+        self.encoded = model.encoder.encode(block, places)
+        self._labelled = not isinstance(model.labeller, Unlabelled)
+
+    def score(self, decoder: Decoder) -> DevScores:
+        """UAS and LAS of the trees that the decoder finds."""
+        parsed = decoder(self.encoded)
+        uas = self.gold.uas(parsed.heads)
+        if not self._labelled:
+            return DevScores(uas)
+        return DevScores(uas, self.gold.las(parsed.heads, parsed.labels))

@@ -1,0 +1,411 @@
+"""From a treebank to a model: everything that `Parser.fit` decides, in order."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.data import Block
+from arbora.errors import DataError
+from arbora.features import (
+    Encoder,
+    FeatureSettings,
+    WordClusters,
+    learn_arc_filter,
+    no_arc_filter,
+)
+from arbora.fitting.calibration import fit_temperature
+from arbora.fitting.checkpoint import LEARNT, Checkpoint, Saved, fingerprint
+from arbora.fitting.checks import check_scorer, check_start, is_exponentiated
+from arbora.fitting.completion import completed, has_gaps
+from arbora.fitting.dev import DevSet
+from arbora.fitting.learners import make_label_trainer, make_trainer
+from arbora.fitting.loop import (
+    AfterPass,
+    DevScores,
+    Evaluate,
+    History,
+    LoopSettings,
+    Observer,
+    Parameters,
+    Phase,
+    run_loop,
+)
+from arbora.fitting.online import OnlineTrainer
+from arbora.fitting.phases import learning_rate, phases_of, with_rate
+from arbora.fitting.preparation import choose_root, multi_root_share, projectivise, single_rooted
+from arbora.fitting.pruner import kept_arcs, pruning_figures, with_pruner
+from arbora.fitting.rate_search import best_rate
+from arbora.fitting.trainer import Problem, State, Trainer
+from arbora.fitting.treebank import Treebank
+from arbora.inference.engines import first_order_engine
+from arbora.models.components import EveryArc, FirstOrderPruner, StagedLabels
+from arbora.models.decoding import Decoder
+from arbora.models.model import Model, linear_scorer, make_labeller
+from arbora.options import (
+    BeliefLearnerOptions,
+    FirstOrderOptions,
+    ParserOptions,
+    SgdOptions,
+)
+from arbora.scoring import LinearScorer, Scorer
+from arbora.types import Root, TreeClass
+
+__all__ = ["Fit", "fit_model"]
+
+_SLOW_PATIENCE = 20  # passes
+_TOO_FEW = 20  # sentences, to hold any out
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What training is given besides the data."""
+
+    options: ParserOptions
+    threads: int
+    scorer: Scorer | None = None  # None: the linear scorer that the options ask for
+    start: Model | None = None
+    word_clusters: WordClusters | None = None
+    observer: Observer | None = None
+    checkpoint_beside: str | os.PathLike[str] | None = None
+    resume: bool = False
+
+
+def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History]:
+    """Learns a model from the sentences of `train`, choosing the best pass on `dev`."""
+    if len(train) == 0 or not (np.asarray(train.heads) >= 0).any():
+        raise DataError(
+            "there is nothing to learn from: no word has a head", "the training data", 1
+        )
+    if fit.scorer is not None:
+        check_scorer(fit.options, fit.scorer)
+    if fit.start is not None:
+        check_start(fit.options)
+        fit = replace(fit, start=fit.start.with_labels(_label_names(train)))
+    model = _untrained(fit, train)
+    learnt, held_out = _hold_out(train, dev, model.options.held_out)
+    dev_set = _dev_set(model, train if held_out is not None else dev, held_out)
+    checkpoint = None
+    if fit.checkpoint_beside is not None:
+        print_of = fingerprint(
+            model.options, [train, dev], fit.start, fit.word_clusters, fit.scorer
+        )
+        checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
+    model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)
+    model = _finish(fit, model, dev_set, history, train)
+    if held_out is not None and model.options.refit:
+        model = _learn_again(fit, model, _treebank(model, train, None), history.chosen)
+    return model, history
+
+
+def _treebank(model: Model, block: Block, sentences: NDArray[np.int64] | None) -> Treebank:
+    return Treebank.from_block(block, model.encoder, list(model.labels), sentences)
+
+
+def _learn(
+    fit: Fit,
+    model: Model,
+    treebank: Treebank,
+    dev_set: DevSet | None,
+    checkpoint: Checkpoint | None,
+    passes: list[int] | None = None,
+) -> tuple[Model, History]:
+    """Passes over the treebank until dev no longer gains; the model of the best one.
+
+    With `passes`, that many of each phase.
+    """
+    saved = checkpoint.read() if fit.resume and checkpoint is not None else None
+    model, annotated = _problem(fit, model, treebank, checkpoint, saved)
+    problem = _without_gaps(model.options, annotated)
+    phases = phases_of(model.options)
+    if saved is not None and not saved.history.passes:  # the pruner was still being learnt
+        saved = None
+    if saved is not None:
+        saved.check(_shapes(model), len(phases))
+    history = History() if saved is None else saved.history
+    best: Parameters = {} if saved is None else saved.best
+    trainers: dict[str, Trainer] = {}
+    passes = [options.passes or 1 for options in phases] if passes is None else passes
+    if fit.observer is not None:
+        fit.observer.begin(len(treebank), sum(passes))
+    for number, (options, planned) in enumerate(zip(phases, passes, strict=True)):
+        if number < len(history.phases) - 1 or planned == 0:
+            continue  # done before an interruption, or of no use
+        if number == len(history.phases):
+            history.phases.append(Phase(len(history.passes), history.best))
+            saved = None
+        model = model.with_parameters(best)
+        earlier = trainers.get("scorer")
+        trainers = {"scorer": _tree_trainer(fit, model, options, problem, earlier, saved)}
+        if number == 0:
+            trainers |= _label_trainers(fit, model, annotated.treebank)
+        if saved is not None:
+            for name, trainer in trainers.items():
+                saved.restore(name, trainer)
+        limits = LoopSettings(planned, _patience(options), options.seed)
+        best, history = run_loop(
+            trainers, len(treebank), _evaluation(fit, model, dev_set), limits, history=history,
+            best=best, observer=fit.observer, after_pass=_saving(checkpoint, trainers, model),
+        )  # fmt: skip
+    return model.with_parameters(best), history
+
+
+def _problem(
+    fit: Fit,
+    model: Model,
+    treebank: Treebank,
+    checkpoint: Checkpoint | None,
+    saved: Saved | None,
+) -> tuple[Model, Problem]:
+    """What is learnt: gold trees of the right class, over the arcs that survive pruning."""
+    model, treebank, arc_filter = _fit_to_class(fit, model, treebank)
+    scorer = model.scorer
+    if isinstance(model.options.order, FirstOrderOptions):
+        if isinstance(scorer, LinearScorer):
+            scorer = scorer.with_filter(arc_filter)
+    else:
+        model, treebank = with_pruner(
+            model, treebank, arc_filter, fit.start, fit.threads, fit.observer, checkpoint, saved
+        )
+        treebank = replace(treebank, kept=kept_arcs(model, treebank, fit.threads))
+    engine = first_order_engine(model.options.trees, model.root, fit.threads)
+    model = replace(model, scorer=scorer)
+    return model, Problem(scorer, treebank, engine, model.n_clusters > 0)
+
+
+def _evaluation(fit: Fit, model: Model, dev_set: DevSet | None) -> Evaluate:
+    def evaluate(parameters: Parameters) -> DevScores | None:
+        if dev_set is None:
+            return None
+        return dev_set.score(Decoder(model.with_parameters(parameters), fit.threads))
+
+    return evaluate
+
+
+def _saving(checkpoint: Checkpoint | None, trainers: dict[str, Trainer], model: Model) -> AfterPass:
+    pruner: State = {}
+    if isinstance(model.pruner, FirstOrderPruner):
+        pruner = {LEARNT: model.pruner.scorer.weights}
+
+    def after_pass(done: History, best: Parameters) -> None:
+        if checkpoint is not None:
+            checkpoint.write(trainers, done, best, pruner)
+
+    return after_pass
+
+
+def _shapes(model: Model) -> dict[str, tuple[int, ...]]:
+    """The shape of every parameter that is learnt."""
+    if isinstance(model.scorer, LinearScorer):
+        shapes: dict[str, tuple[int, ...]] = {"scorer.weights": (model.scorer.size,)}
+    else:
+        own = model.scorer.parameters()
+        shapes = {f"scorer.{name}": values.shape for name, values in own.items()}
+    if isinstance(model.labeller, StagedLabels):
+        shapes["labeller.weights"] = (model.labeller.scorer.size,)
+    return shapes
+
+
+def _patience(options: ParserOptions) -> int:
+    """Exponentiated gradient begins slowly, and the dev scores of its first passes say little."""
+    return max(options.patience, _SLOW_PATIENCE) if is_exponentiated(options) else options.patience
+
+
+def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: list[int]) -> Model:
+    """The same for as many passes as were best, now with the sentences that were held out."""
+    fit = replace(fit, resume=False)
+    # What was chosen on the other nine tenths stays, the root class among it.
+    options = model.options.with_values(root=model.root)
+    scorer = _fresh_scorer(fit, options, model.encoder, len(model.labels))
+    labeller = make_labeller(options, model.encoder, len(model.labels), fit.threads)
+    fresh = replace(model, options=options, scorer=scorer, labeller=labeller)
+    again, _ = _learn(fit, fresh, treebank, None, None, passes)
+    return replace(again, options=model.options, card=model.card | {"refitted": True})
+
+
+def _fresh_scorer(fit: Fit, options: ParserOptions, encoder: Encoder, n_labels: int) -> Scorer:
+    """The scorer to train; one that was given is copied, since training changes parameters."""
+    given = fit.scorer if fit.start is None else fit.start.scorer
+    if given is None or isinstance(given, LinearScorer):
+        return linear_scorer(options, encoder, n_labels, fit.threads)
+    own = given.parameters()
+    return given.with_parameters(
+        {name: np.array(values, dtype=np.float64) for name, values in own.items()}
+    )
+
+
+def _tree_trainer(
+    fit: Fit,
+    model: Model,
+    options: ParserOptions,
+    problem: Problem,
+    earlier: Trainer | None,
+    saved: Saved | None,
+) -> Trainer:
+    """The trainer of a phase; after an earlier one it begins with the model's weights."""
+
+    scorer, initial = problem.scorer, dict[str, NDArray[Any]]()
+    if not isinstance(scorer, LinearScorer):
+        initial = {name: values.copy() for name, values in scorer.parameters().items()}
+
+    def trainer_at(rate: float | None) -> Trainer:
+        for name, values in initial.items():  # which the trainer of another rate has changed
+            scorer.parameters()[name][...] = values
+        trainer = make_trainer(with_rate(options, rate), problem, fit.start)
+        if isinstance(trainer, OnlineTrainer) and isinstance(earlier, OnlineTrainer):
+            trainer.rule.continue_from(earlier.rule, model.scorer.parameters())
+        return trainer
+
+    rate = learning_rate(options)
+    if rate != "auto":
+        return trainer_at(rate)
+    optimizer = getattr(options.learner, "optimizer", None)
+    first = 0.02 if isinstance(optimizer, SgdOptions) else 0.05
+    if saved is not None:  # which has the rate that was found
+        return trainer_at(first)
+    return trainer_at(best_rate(trainer_at, len(problem.treebank), first, options.seed))
+
+
+def _label_trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
+    if not isinstance(model.labeller, StagedLabels):
+        return {}
+    scorer = model.labeller.scorer.on_threads(fit.threads)
+    return {"labeller": make_label_trainer(model.options, scorer, treebank, fit.start)}
+
+
+def _untrained(fit: Fit, train: Block) -> Model:
+    """The model before it has learnt: its columns, labels and components."""
+    options = fit.options
+    chosen = options.trees if options.decode_trees == "auto" else options.decode_trees
+    trees: TreeClass = chosen or options.trees
+    if fit.start is not None:
+        encoder, labels, root = fit.start.encoder, fit.start.labels, fit.start.root
+    else:
+        settings = FeatureSettings.for_training(options.features, train)
+        encoder = Encoder(settings, fit.word_clusters)
+        labels = tuple(_label_names(train))
+        root = "single" if options.root == "auto" else options.root
+    return Model(
+        options=options,
+        encoder=encoder,
+        scorer=_fresh_scorer(fit, options, encoder, len(labels)),
+        pruner=EveryArc(),
+        labeller=make_labeller(options, encoder, len(labels), fit.threads),
+        labels=labels,
+        root=root,
+        decode_trees=trees,
+    )
+
+
+def _label_names(block: Block) -> list[str]:
+    """The labels of words that have a head.
+
+    In CoNLL-U `_` is a missing label, unless there is no other; in CoNLL-X it is one like others.
+    """
+    names = [name for name, _ in block.column_names(7)]
+    ids = np.asarray(block.label_ids(names))
+    used = np.unique(ids[np.asarray(block.heads) >= 0])
+    found = [names[i] for i in used.tolist()]
+    if block.format == 1:
+        return found
+    return [name for name in found if name != "_"] or found
+
+
+def _hold_out(
+    train: Block, dev: Block | None, share: float
+) -> tuple[NDArray[np.int64] | None, ...]:
+    """The sentences to learn from (None: all), and those that are held out to stop on, if any.
+
+    Without dev the last sentences are held out, by default a tenth.
+    """
+    kept = len(train) - int(share * len(train))
+    if dev is not None or len(train) < _TOO_FEW or kept == len(train):
+        return None, None
+    return np.arange(kept), np.arange(kept, len(train))
+
+
+def _dev_set(
+    model: Model, block: Block | None, sentences: NDArray[np.int64] | None
+) -> DevSet | None:
+    if block is None or len(block) == 0:
+        return None
+    dev_set = DevSet(block, model, sentences)
+    if dev_set.gold.counted.any():
+        return dev_set
+    if sentences is None:
+        raise DataError("there is nothing to compare with: no word has a head", "the dev data", 1)
+    return None
+
+
+def _fit_to_class(
+    fit: Fit, model: Model, treebank: Treebank
+) -> tuple[Model, Treebank, NDArray[np.uint16]]:
+    """Chooses the root class, makes the gold trees belong to the class that is learnt, and learns
+    the filter of arcs from them."""
+    options = model.options
+    root: Root
+    if options.root != "auto":
+        root = options.root
+    else:
+        root = choose_root(treebank) if fit.start is None else fit.start.root
+    card: dict[str, Any] = {"root": root, "multi_root_sentences": multi_root_share(treebank)}
+    if root == "single":
+        treebank = single_rooted(treebank)
+    if options.trees == "projective":
+        projective, card["projective_oracle_uas"] = projectivise(treebank, root)
+        learner = options.learner
+        crossing = isinstance(learner, BeliefLearnerOptions) and learner.projectivise is False
+        treebank = treebank if crossing else projective
+    return replace(model, root=root, card=card), treebank, _arc_filter(fit, options, treebank)
+
+
+def _arc_filter(fit: Fit, options: ParserOptions, treebank: Treebank) -> NDArray[np.uint16]:
+    """Learnt from the trees that are learnt; a model that continues without one stays without."""
+    start = None
+    if fit.start is not None:
+        inside = fit.start.pruner
+        scorer = inside.scorer if isinstance(inside, FirstOrderPruner) else fit.start.scorer
+        start = scorer.arc_filter if isinstance(scorer, LinearScorer) else no_arc_filter()
+    if not options.arc_filter or (start is not None and not len(start)):
+        return no_arc_filter()
+    return learn_arc_filter(treebank.encoded, treebank.heads, start)
+
+
+def _without_gaps(options: ParserOptions, problem: Problem) -> Problem:
+    """Whole trees, if the learner cannot sum over gaps nor fill them as it learns."""
+    if not is_exponentiated(options) or not has_gaps(problem):
+        return problem
+    guide = make_trainer(ParserOptions.from_keywords({"seed": options.seed}), problem, None)
+    return replace(problem, treebank=completed(problem, guide, options.seed))
+
+
+def _finish(
+    fit: Fit, model: Model, dev_set: DevSet | None, history: History, train: Block
+) -> Model:
+    """What is decided when the weights stand: decoding class, temperature, card."""
+    if dev_set is not None:
+        if model.options.decode_trees == "auto" and model.options.trees == "nonprojective":
+            classes: tuple[TreeClass, ...] = ("nonprojective", "projective")
+            scores = {
+                trees: dev_set.score(Decoder(model, fit.threads, trees=trees)).deciding
+                for trees in classes
+            }
+            model = replace(model, decode_trees=max(classes, key=lambda trees: scores[trees]))
+        model = replace(model, temperature=fit_temperature(model, dev_set, fit.threads))
+        if isinstance(model.pruner, FirstOrderPruner):
+            model = model.with_card(pruning=pruning_figures(model, dev_set, fit.threads))
+    best = history.passes[history.best - 1]
+    rule = None if dev_set is None else dev_set.gold.rule
+    dev = None if rule is None else {"uas": best.uas, "las": best.las, "rule": rule}
+    return model.with_card(
+        trained_on={"sentences": len(train), "words": train.total_words},
+        passes=len(history.passes),
+        best_pass=history.best,
+        dev=dev,
+        date=date.today().isoformat(),
+    )

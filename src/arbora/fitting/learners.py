@@ -1,0 +1,140 @@
+"""The trainer that options ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.errors import ArgumentError
+from arbora.fitting.annealing import Annealing
+from arbora.fitting.batch_optimizers import BatchTrainer
+from arbora.fitting.dense_rules import DenseAdaGrad, DenseGradient
+from arbora.fitting.exponentiated import ExponentiatedGradient
+from arbora.fitting.label_trainer import LabelTrainer
+from arbora.fitting.objectives import make_objective
+from arbora.fitting.online import OnlineTrainer
+from arbora.fitting.rules import AdaGrad, Additive, StochasticGradient, UpdateRule
+from arbora.fitting.trainer import Problem, Trainer
+from arbora.fitting.treebank import Treebank
+from arbora.models.components import StagedLabels
+from arbora.models.model import Model
+from arbora.options import (
+    AdaGradOptions,
+    ConjugateGradientOptions,
+    ExponentiatedGradientOptions,
+    LbfgsOptions,
+    MaxMarginOptions,
+    OnlineOptions,
+    ParserOptions,
+    RiskOptions,
+    SgdOptions,
+)
+from arbora.scoring import LabelScorer, LinearScorer, Scorer
+
+__all__ = ["make_label_trainer", "make_trainer"]
+
+_DELTA = 1e-6  # of AdaGrad
+_LABEL_RATE, _LABEL_REGULARIZATION = 0.2, 10.0
+_NOISE = 0.05  # breaks the symmetry of hidden clusters
+
+
+def make_trainer(options: ParserOptions, problem: Problem, start: Model | None) -> Trainer:
+    """The trainer of the options' learner; parameters begin with those of `start`."""
+    optimizer = getattr(options.learner, "optimizer", options.learner)
+    if isinstance(optimizer, OnlineOptions):
+        return _online_trainer(options, optimizer, problem, start)
+    if not isinstance(problem.scorer, LinearScorer):
+        raise ArgumentError(f"{optimizer.tag} requires a linear scorer: use adagrad or sgd.")
+    if isinstance(optimizer, ExponentiatedGradientOptions):
+        kind = "maxmargin" if isinstance(options.learner, MaxMarginOptions) else "loglinear"
+        return ExponentiatedGradient(problem, kind, optimizer.regularization)  # type: ignore[arg-type]
+    assert isinstance(optimizer, LbfgsOptions | ConjugateGradientOptions)
+    name = "cg" if isinstance(optimizer, ConjugateGradientOptions) else "lbfgs"
+    batch = BatchTrainer(problem, name, optimizer.regularization)  # type: ignore[arg-type]
+    weights = _first_parameters(options, problem, start)["weights"]
+    batch.start_from(weights, keep_others=start is not None)
+    return batch
+
+
+def _online_trainer(
+    options: ParserOptions, optimizer: OnlineOptions, problem: Problem, start: Model | None
+) -> OnlineTrainer:
+    rule = _rule(optimizer, problem.scorer, len(problem.treebank), start)
+    if isinstance(problem.scorer, LinearScorer):
+        rule.start_from(_first_parameters(options, problem, start))
+    elif start is not None:
+        rule.start_from(start.scorer.parameters())
+    annealing = _annealing(options, optimizer, len(problem.treebank))
+    return OnlineTrainer(
+        problem, make_objective(options, problem, annealing), rule,
+        batch_size=optimizer.batch_size or 1, averaged=optimizer.average, annealing=annealing,
+        word_dropout=optimizer.word_dropout,
+    )  # fmt: skip
+
+
+def _rule(optimizer: OnlineOptions, scorer: Scorer, total: int, start: Model | None) -> UpdateRule:
+    """What a gradient does to the parameters."""
+    if isinstance(optimizer, AdaGradOptions):
+        rate, strength = _rate(optimizer.rate), _decay(optimizer.regularization, start)
+        if isinstance(scorer, LinearScorer):
+            return AdaGrad(scorer, rate, strength, total, _DELTA)
+        return DenseAdaGrad(scorer, rate, strength, total, _DELTA)
+    if isinstance(optimizer, SgdOptions):
+        rate, strength = _rate(optimizer.rate), optimizer.regularization
+        if isinstance(scorer, LinearScorer):
+            return StochasticGradient(scorer, rate, strength, total)
+        return DenseGradient(scorer, rate, strength, total)
+    if isinstance(scorer, LinearScorer):
+        return Additive(scorer)
+    return DenseGradient(scorer, 1.0, 0.0, total)
+
+
+def _rate(rate: float | str | None) -> float:
+    return float(rate) if isinstance(rate, int | float) else 1.0
+
+
+def _annealing(
+    options: ParserOptions, optimizer: OnlineOptions, sentences: int
+) -> Annealing | None:
+    learner = options.learner
+    if not isinstance(learner, RiskOptions):
+        return None
+    steps = (options.passes or 1) * -(-sentences // (optimizer.batch_size or 1))
+    return Annealing(learner.first_temperature, learner.last_temperature, steps)
+
+
+def make_label_trainer(
+    options: ParserOptions, scorer: LabelScorer, treebank: Treebank, start: Model | None
+) -> LabelTrainer:
+    """The trainer of staged labels, by AdaGrad whatever the learner of the trees is."""
+    strength = _decay(_LABEL_REGULARIZATION, start)
+    rule = AdaGrad(scorer, _LABEL_RATE, strength, len(treebank), _DELTA)
+    if start is not None and isinstance(start.labeller, StagedLabels):
+        rule.start_from(start.labeller.scorer.parameters())
+    optimizer = getattr(options.learner, "optimizer", options.learner)
+    batch_size = getattr(optimizer, "batch_size", None) or 1
+    return LabelTrainer(scorer, treebank, rule, max(16, batch_size))
+
+
+def _decay(strength: float, start: Model | None) -> float:
+    """None when continuing: AdaGrad's would wipe out what new sentences do not touch."""
+    return strength if start is None else 0.0
+
+
+def _first_parameters(
+    options: ParserOptions, problem: Problem, start: Model | None
+) -> Mapping[str, NDArray[Any]]:
+    scorer = problem.scorer
+    assert isinstance(scorer, LinearScorer)
+    weights = np.zeros(scorer.size)
+    if start is not None:
+        weights[:] = start.scorer.parameters()["weights"]
+    elif problem.hidden:
+        # Equal clusters would stay equal (Smith & Smith 2007, section 5.2).
+        rng = np.random.default_rng(options.seed)
+        rows = slice(1 << scorer.bits, None)
+        weights[rows] = rng.normal(0.0, _NOISE, len(weights[rows]))
+    return {"weights": weights}

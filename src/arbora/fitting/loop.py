@@ -1,0 +1,218 @@
+"""The loop: pass after pass, dev score after each, stop when it no longer rises."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.fitting.trainer import Trainer
+from arbora.fitting.treebank import Tick
+
+__all__ = [
+    "AfterPass",
+    "DevScores",
+    "Evaluate",
+    "History",
+    "LoopSettings",
+    "Observer",
+    "Parameters",
+    "PassRecord",
+    "Phase",
+    "run_loop",
+]
+
+
+@dataclass(frozen=True)
+class DevScores:
+    """Per cent of the dev words with the right head, and with the right label too."""
+
+    uas: float
+    las: float | None = None
+
+    @property
+    def deciding(self) -> float:
+        """The score that chooses the best pass: LAS, or UAS without labels."""
+        return self.uas if self.las is None else self.las
+
+
+@dataclass(frozen=True)
+class PassRecord:
+    """What one pass did; scores are None without dev."""
+
+    number: int
+    loss: float
+    uas: float | None  # without dev
+    las: float | None
+    seconds: float
+    figures: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Passes with one loss: how many were made before, and which one's weights it began with."""
+
+    before: int = 0
+    start: int = 0
+
+
+@dataclass
+class History:
+    """All passes so far, and which was best on dev; without dev, the last.
+
+    Learners with one loss have one phase; others go on from the best pass of the phase before.
+    """
+
+    passes: list[PassRecord] = field(default_factory=list)
+    best: int = 0
+    phases: list[Phase] = field(default_factory=lambda: [Phase()])
+
+    @property
+    def chosen(self) -> list[int]:
+        """How many passes of each phase led to the best weights."""
+        counts, last = [], self.best
+        for phase in reversed(self.phases):
+            counts.append(max(0, last - phase.before))
+            last = phase.start if last > phase.before else last
+        return counts[::-1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> History:
+        """The history that `to_dict` gave; a `ValueError` or `TypeError` for anything else."""
+        passes = [PassRecord(**record) for record in values["passes"]]
+        phases = [Phase(**phase) for phase in values["phases"]]
+        history = cls(passes, values["best"], phases)
+        numbers = [record.number for record in passes]
+        counts = [history.best, *numbers, *(n for p in phases for n in (p.before, p.start))]
+        if not all(type(count) is int for count in counts):
+            raise TypeError("counts of passes are not all integers")
+        if numbers != list(range(1, len(passes) + 1)) or not phases:
+            raise ValueError("passes are not numbered 1, 2, 3, ...")
+        if history.best not in range(bool(passes), len(passes) + 1):
+            raise ValueError("the best pass is none of the passes")
+        if not all(0 <= phase.start <= phase.before <= len(passes) for phase in phases):
+            raise ValueError("a phase begins where no pass is")
+        for record in passes:
+            _check_record(record)
+        return history
+
+
+def _check_record(record: PassRecord) -> None:
+    figures = [*record.figures.values(), record.loss, record.seconds]
+    scores = [score for score in (record.uas, record.las) if score is not None]
+    if not all(isinstance(value, int | float) for value in figures + scores):
+        raise TypeError("figures of a pass are not all numbers")
+
+
+class Observer(Protocol):
+    """Someone who watches: the command line's progress bar. Whoever runs loops tells it first."""
+
+    def begin(self, sentences: int, passes: int) -> None:
+        """Training is about to begin."""
+        ...
+
+    def tick(self, sentences: int) -> None:
+        """Some more sentences of the pass are done."""
+        ...
+
+    def end_pass(self, record: PassRecord, is_best: bool) -> None:
+        """A pass is done."""
+        ...
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """How long a phase lasts at most, and the seed of its shuffling."""
+
+    passes: int
+    patience: int
+    seed: int
+
+
+Parameters = dict[str, NDArray[Any]]  # of all components, as they would be saved
+Evaluate = Callable[[Parameters], DevScores | None]  # None: there is no dev
+# Called after each pass, for a checkpoint.
+AfterPass = Callable[[History, Parameters], None]
+
+
+def run_loop(
+    trainers: dict[str, Trainer],
+    sentences: int,
+    evaluate: Evaluate | None,
+    settings: LoopSettings,
+    *,
+    history: History | None = None,
+    best: Parameters | None = None,
+    observer: Observer | None = None,
+    tick: Tick | None = None,
+    after_pass: AfterPass | None = None,
+) -> tuple[Parameters, History]:
+    """Runs the trainers side by side; the parameters of the best pass, and what happened.
+
+    A history and its best parameters, from a checkpoint or of an earlier phase, are continued: the
+    order of the sentences in a pass depends on the seed and the pass alone. Limits hold for the
+    present phase. Without `evaluate` nobody looks at the parameters between passes. `tick` is told
+    of sentences in place of the observer, who hears of passes, too.
+    """
+    history = History() if history is None else history
+    best = {} if best is None else best
+    tick = tick or ((lambda _: None) if observer is None else observer.tick)
+    while not _is_over(history, settings):
+        number = len(history.passes) + 1
+        started = time.perf_counter()
+        order = np.random.default_rng([settings.seed, number]).permutation(sentences)
+        reports = []
+        for i, trainer in enumerate(trainers.values()):
+            reports.append(trainer.run_pass(order, tick if i == 0 else (lambda _: None)))
+        is_last = number - history.phases[-1].before >= settings.passes
+        parameters = _rounded(trainers) if evaluate is not None or is_last else {}
+        scores = None if evaluate is None else evaluate(parameters)
+        report = reports[0]
+        record = PassRecord(
+            number,
+            report.loss,
+            None if scores is None else scores.uas,
+            None if scores is None else scores.las,
+            time.perf_counter() - started,
+            report.figures,
+        )
+        history.passes.append(record)
+        is_best = _is_best(scores, history)
+        if is_best:
+            history.best, best = number, best | parameters
+        if after_pass is not None:
+            after_pass(history, best)
+        if observer is not None:
+            observer.end_pass(record, is_best)
+    return best, history
+
+
+def _rounded(trainers: dict[str, Trainer]) -> Parameters:
+    """As they would be in the file, so that the score reported is the file's."""
+    return {
+        f"{component}.{name}": np.asarray(values, dtype=np.float32)
+        for component, trainer in trainers.items()
+        for name, values in trainer.parameters().items()
+    }
+
+
+def _is_over(history: History, settings: LoopSettings) -> bool:
+    before = history.phases[-1].before
+    done = len(history.passes) - before
+    in_vain = len(history.passes) - max(history.best, before)
+    return done >= settings.passes or (done > 0 and in_vain >= settings.patience)
+
+
+def _is_best(scores: DevScores | None, history: History) -> bool:
+    if scores is None or history.best == 0:
+        return True
+    best = history.passes[history.best - 1]
+    return best.uas is None or scores.deciding > DevScores(best.uas, best.las).deciding

@@ -1,0 +1,127 @@
+"""Annotated sentences, ready to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.data import Block
+from arbora.features import Encoded, Encoder
+from arbora.losses import Gold
+from arbora.scoring import Batch
+from arbora.types import IntArray
+
+__all__ = ["KeptArcs", "Tick", "Treebank", "batches", "gold_of"]
+
+Tick = Callable[[int], None]  # told how many sentences were just seen
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """Sentences of a block with heads and label numbers; -1 is unknown.
+
+    Heads and labels are flat, one sentence after the other, and may differ from the block's: they
+    are what is learnt.
+    """
+
+    encoded: Encoded
+    heads: IntArray
+    labels: IntArray
+    kept: KeptArcs | None = None  # None: all arcs
+
+    @classmethod
+    def from_block(
+        cls,
+        block: Block,
+        encoder: Encoder,
+        label_names: list[str],
+        sentences: NDArray[np.int64] | None = None,
+    ) -> Treebank:
+        """All sentences of a block, or the given ones."""
+        whole = cls(
+            encoder.encode(block, sentences), np.array(block.heads), block.label_ids(label_names)
+        )
+        if sentences is None:
+            return whole
+        counts = block.n_words
+        words = _runs((np.cumsum(counts) - counts)[sentences], counts[sentences])
+        return cls(whole.encoded, whole.heads[words], whole.labels[words])
+
+    @cached_property
+    def first_word(self) -> NDArray[np.int64]:
+        """Where each sentence's words begin, and the end."""
+        return np.concatenate([[0], np.cumsum(self.encoded.n_words)])
+
+    def __len__(self) -> int:
+        return len(self.encoded)
+
+    def words(self, sentences: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The places of the chosen sentences' words in flat arrays."""
+        return _runs(self.first_word[sentences], self.encoded.n_words[sentences])
+
+    def heads_of(self, sentence: int) -> IntArray:
+        """The heads of one sentence, (n,); -1 is unknown."""
+        return self.heads[self.first_word[sentence] : self.first_word[sentence + 1]]
+
+    def with_heads(self, heads: IntArray) -> Treebank:
+        """The same sentences with other heads, flat."""
+        return replace(self, heads=heads)
+
+    def hiding_words(self, amount: float, seed: int) -> Treebank:
+        """The same with some words unseen: `Encoded.hiding`."""
+        return replace(self, encoded=self.encoded.hiding(amount, seed))
+
+    def batch(self, sentences: NDArray[np.int64]) -> Batch:
+        """Some of the sentences, by number, ready to be scored."""
+        words = self.words(sentences)
+        kept = self.kept.of(sentences) if self.kept is not None else np.zeros(0, dtype=np.uint8)
+        return Batch(self.encoded, sentences, self.heads[words], self.labels[words], kept)
+
+
+class KeptArcs:
+    """The arcs of each sentence of a treebank that survived pruning: a mask over its cells."""
+
+    def __init__(self, n_words: NDArray[np.int64]) -> None:
+        self._first = np.concatenate([[0], np.cumsum((n_words + 1) ** 2)])
+        self._kept = np.zeros(int(self._first[-1]), dtype=np.uint8)
+
+    def put(self, sentences: NDArray[np.int64], kept: NDArray[np.uint8]) -> None:
+        """Sets the masks of some sentences, one after the other."""
+        start = 0
+        for i in sentences.tolist():
+            size = int(self._first[i + 1] - self._first[i])
+            self._kept[self._first[i] : self._first[i + 1]] = kept[start : start + size]
+            start += size
+
+    def of(self, sentences: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """The masks of some sentences, flat, one after the other."""
+        pieces = [self._kept[self._first[i] : self._first[i + 1]] for i in sentences.tolist()]
+        return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.uint8)
+
+
+def gold_of(batch: Batch, n_labels: int | None, hidden: bool = False) -> Gold:
+    """The annotation for scores with `n_labels` outcomes per arc, hidden or annotated."""
+    if n_labels is None:
+        return Gold(batch.layout, batch.heads)
+    labels = np.full_like(batch.heads, -1) if hidden else batch.labels
+    return Gold(batch.layout, batch.heads, labels, n_labels)
+
+
+def batches(
+    treebank: Treebank, order: NDArray[np.int64], size: int, tick: Tick | None = None
+) -> Iterator[Batch]:
+    """The sentences in the given order, `size` at a time; `tick` is told after each batch."""
+    for start in range(0, len(order), size):
+        batch = treebank.batch(order[start : start + size])
+        yield batch
+        if tick is not None:
+            tick(len(batch))
+
+
+def _runs(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """first[0], first[0] + 1, ... (counts[0] numbers), first[1], ..."""
+    return np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))

@@ -1,0 +1,31 @@
+"""From losses of marginals to gradients of scores, through the inference that made the marginals.
+
+The derivative of the loss goes back through the engine's `vjp`, whichever engine it is: sums over
+first-order trees, over projective second-order trees, or belief propagation. So scores are learnt
+that suit the answers that the inference will really give (Gormley et al. 2015), and whatever made
+the scores can be trained.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from arbora.inference.decoding import possible_marginals
+from arbora.inference.engines import SummingEngine, first_order_engine
+from arbora.losses.beliefs import BeliefLoss
+from arbora.losses.gold import Gold
+from arbora.losses.loss import Loss
+from arbora.scores import Scores
+
+__all__ = ["marginal_loss"]
+
+
+def marginal_loss(scores: Scores, gold: Gold, engine: SummingEngine, loss: BeliefLoss) -> Loss:
+    """A loss of the marginals of arcs, with its gradient with respect to all scores."""
+    gold.check(scores.n_words)
+    inferred = engine.infer(scores, gradient=True)
+    trees = first_order_engine(engine.trees, engine.root, engine.threads)
+    values, d_marginals = loss(possible_marginals(scores, inferred.arcs), gold, trees)
+    gradient = inferred.vjp(d_marginals)
+    writable = {kind: np.array(table) for kind, table in gradient.tables.items()}
+    return Loss(values, gradient.with_values(np.array(gradient.arcs), writable))

@@ -1,0 +1,107 @@
+"""What a model must satisfy, whoever wrote its file."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.errors import ModelError
+from arbora.features import FILTER_SIZE, WordClusters
+from arbora.models.card import check_card
+from arbora.models.components import FirstOrderPruner, StagedLabels
+from arbora.models.model import Model
+from arbora.models.tensor_file import Tensors
+from arbora.scoring import LinearScorer
+from arbora.types import Root, TreeClass
+
+__all__ = ["LARGEST_WEIGHT", "check_arrays", "check_model", "check_shares"]
+
+LARGEST_WEIGHT = 1e9  # sums of thousands of them are still scores that inference accepts
+
+# The type of each array of the linear components, by the last part of its name.
+_TYPES = {
+    "index": "u4", "value": "f4", "weights": "f4", "label_weights": "f4", "arc_filter": "u2",
+    "word_clusters": "u1",
+}  # fmt: skip
+
+
+def check_arrays(tensors: Tensors) -> None:
+    """Refuses arrays of linear components that do not have the type that they should have."""
+    for name, values in tensors.items():
+        kind = _TYPES.get(name.rpartition(".")[2])
+        if kind is not None and (values.dtype != np.dtype(kind) or values.ndim != 1):
+            raise ModelError(f"the model's {name} are {values.ndim}-dimensional {values.dtype}.")
+
+
+def check_shares(clusters: WordClusters) -> None:
+    """Refuses word clusters whose shares are not between 0 and 1."""
+    for form, _, share in clusters.rows:
+        if not 0.0 <= share <= 1.0:
+            raise ModelError(f"the model's word clusters have {share} as the share of {form!r}.")
+
+
+def check_model(model: Model) -> None:
+    """What no damage can bring about, but a careless program that writes models can."""
+    for name, choices in (("root", get_args(Root)), ("decode_trees", get_args(TreeClass))):
+        if getattr(model, name) not in choices:
+            raise ModelError(f"the model's {name} is {getattr(model, name)!r}.")
+    if not isinstance(model.temperature, float) or not 0.0 < model.temperature < math.inf:
+        raise ModelError(f"the model's temperature is {model.temperature!r}.")
+    _check_labels(model.labels)
+    check_card(model.card)
+    if model.encoder.clusters is not None:
+        check_shares(model.encoder.clusters)
+    if isinstance(model.scorer, LinearScorer):
+        _check_linear("scorer", model.scorer, model.temperature)
+    else:
+        _check_numbers(model.scorer.parameters())
+    if set(model.scorer.kinds) != set(model.options.order.parts):
+        raise ModelError("the model's scorer does not fit its options.")
+    if isinstance(model.pruner, FirstOrderPruner):
+        _check_linear("pruner", model.pruner.scorer, 1.0)
+    if isinstance(model.labeller, StagedLabels):
+        scorer = model.labeller.scorer
+        _check_weights("labeller", scorer.weights, scorer.size, 1.0)
+
+
+def _check_labels(labels: tuple[str, ...]) -> None:
+    """Only what a DEPREL column can hold can be written by `parse`."""
+    if not all(isinstance(name, str) for name in labels):
+        raise ModelError("the model's labels are not all texts.")
+    for name in labels:
+        if not name or name != name.strip(" ") or any(c in name for c in "\t\r\n"):
+            raise ModelError(
+                f"the model has a label {name!r} that no file can hold: train it again on files "
+                "with valid labels."
+            )
+    if len(set(labels)) < len(labels):
+        raise ModelError("the model has a label twice.")
+
+
+def _check_linear(name: str, scorer: LinearScorer, temperature: float) -> None:
+    if len(scorer.arc_filter) not in (0, FILTER_SIZE):
+        raise ModelError("the model's arc filter has the wrong size.")
+    _check_weights(name, scorer.weights, scorer.size, temperature)
+
+
+def _check_weights(name: str, values: NDArray[Any], size: int, temperature: float) -> None:
+    if values.dtype != np.float32 or values.shape != (size,):
+        raise ModelError(f"the weights of the model's {name} do not fit its options.")
+    largest = float(np.abs(values).max(initial=0.0))
+    if not math.isfinite(largest):
+        raise ModelError(f"the weights of the model's {name} are not all finite numbers.")
+    if largest > LARGEST_WEIGHT * min(1.0, temperature):
+        raise ModelError(
+            f"the weights of the model's {name} go up to {largest:.3g} at temperature "
+            f"{temperature:.3g}, and beyond {LARGEST_WEIGHT:.0e} scores are not exact; the "
+            "training has diverged."
+        )
+
+
+def _check_numbers(parameters: dict[str, NDArray[Any]]) -> None:
+    for name, values in parameters.items():
+        if not np.isfinite(values).all():
+            raise ModelError(f"the scorer's {name} are not all finite numbers.")

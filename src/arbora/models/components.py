@@ -1,0 +1,176 @@
+"""The parts of a model around its scorer: what is scored, and how arcs are labelled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.features import Encoded
+from arbora.inference.engines import FirstOrderEngine
+from arbora.inference.pruning import Pruning, likely_arcs
+from arbora.scores import Scores
+from arbora.scoring import Batch, LabelScorer, LinearScorer, softmax
+from arbora.types import FloatArray, IntArray
+
+__all__ = [
+    "EveryArc",
+    "FirstOrderPruner",
+    "JointLabels",
+    "LabelledArcs",
+    "Labeller",
+    "Pruner",
+    "StagedLabels",
+    "Unlabelled",
+]
+
+
+class Pruner(Protocol):
+    """Says which arcs of a batch are worth scoring."""
+
+    def prune(self, batch: Batch) -> Batch:
+        """The batch with a mask of the arcs to score (`Batch.kept`)."""
+        ...
+
+    def on_threads(self, threads: int) -> Pruner:
+        """The same with another number of threads."""
+        ...
+
+
+@dataclass(frozen=True)
+class EveryArc:
+    """Prunes nothing."""
+
+    def prune(self, batch: Batch) -> Batch:
+        """The batch itself."""
+        return batch
+
+    def on_threads(self, threads: int) -> EveryArc:
+        """The same, as it needs no threads."""
+        return self
+
+
+@dataclass(frozen=True)
+class FirstOrderPruner:
+    """A first-order model whose probabilities say which arcs are worth scoring together.
+
+    It is also the companion that answers questions about probabilities for models whose own
+    inference has no sums.
+    """
+
+    scorer: LinearScorer
+    engine: FirstOrderEngine
+    threshold: float
+    heads: int
+
+    def prune(self, batch: Batch) -> Batch:
+        """The batch with a mask of the arcs that are likely enough."""
+        return replace(batch, kept=self.pruning(self.first_order(batch)).kept)
+
+    def first_order(self, batch: Batch) -> Scores:
+        """First-order scores of all arcs."""
+        return self.scorer.scores(replace(batch, heads=batch.heads[:0]))[0]
+
+    def pruning(self, scores: Scores) -> Pruning:
+        """Which arcs survive under given first-order scores."""
+        return likely_arcs(scores, self.engine, self.threshold, self.heads)
+
+    def on_threads(self, threads: int) -> FirstOrderPruner:
+        """The same with another number of threads."""
+        engine = replace(self.engine, threads=threads)
+        return replace(self, scorer=self.scorer.on_threads(threads), engine=engine)
+
+
+class LabelledArcs(NamedTuple):
+    """A label for each arc (-1 for none) and its probability given the arc."""
+
+    labels: IntArray
+    given_arc: FloatArray
+
+
+class Labeller(Protocol):
+    """Chooses the labels of trees' arcs."""
+
+    def label(
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        heads: IntArray,
+        labels: IntArray | None,
+        uniforms: FloatArray | None = None,
+    ) -> LabelledArcs:
+        """The best labels, or those that uniform numbers in [0, 1) draw.
+
+        `labels` are those that inference has chosen together with the tree.
+        """
+        ...
+
+    def on_threads(self, threads: int) -> Labeller:
+        """The same with another number of threads."""
+        ...
+
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """No labels at all."""
+
+    def label(
+        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray,
+        labels: IntArray | None, uniforms: FloatArray | None = None,
+    ) -> LabelledArcs:  # fmt: skip
+        """No labels: -1 for every arc."""
+        return LabelledArcs(np.full(len(heads), -1, dtype=np.int32), np.ones(len(heads)))
+
+    def on_threads(self, threads: int) -> Unlabelled:
+        """The same, as it needs no threads."""
+        return self
+
+
+@dataclass(frozen=True)
+class JointLabels:
+    """Labels that inference chooses together with the tree."""
+
+    def label(
+        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray,
+        labels: IntArray | None, uniforms: FloatArray | None = None,
+    ) -> LabelledArcs:  # fmt: skip
+        """The labels that inference has chosen."""
+        assert labels is not None
+        return LabelledArcs(labels, np.ones(len(heads)))
+
+    def on_threads(self, threads: int) -> JointLabels:
+        """The same, as it needs no threads."""
+        return self
+
+
+@dataclass(frozen=True)
+class StagedLabels:
+    """Labels after the tree, each by a softmax with the tree around it as context."""
+
+    scorer: LabelScorer
+
+    def label(
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        heads: IntArray,
+        labels: IntArray | None,
+        uniforms: FloatArray | None = None,
+    ) -> LabelledArcs:
+        """The best label of every arc, or one that is drawn."""
+        scores = self.scorer.scores(encoded, sentences, heads)
+        given = softmax(scores)
+        chosen = scores.argmax(axis=1) if uniforms is None else _drawn(given, uniforms)
+        return LabelledArcs(chosen.astype(np.int32), given[np.arange(len(chosen)), chosen])
+
+    def on_threads(self, threads: int) -> StagedLabels:
+        """The same with another number of threads."""
+        return StagedLabels(self.scorer.on_threads(threads))
+
+
+def _drawn(given: FloatArray, uniforms: FloatArray) -> NDArray[np.int64]:
+    """The labels that uniform numbers choose, one per word."""
+    below = np.cumsum(given, axis=1) <= uniforms[:, None]
+    return np.asarray(np.minimum(below.sum(axis=1), given.shape[1] - 1))

@@ -1,0 +1,318 @@
+"""From encoded sentences to trees: prune, score, infer, choose, label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.errors import ArgumentError
+from arbora.features import Encoded
+from arbora.inference.decoding import greedy_heads, possible_marginals
+from arbora.inference.engines import DecodedTrees, SecondOrder, TreeLists, first_order_engine
+from arbora.inference.marginals import Marginals
+from arbora.inference.packed import check_room
+from arbora.inference.tree_checks import in_class
+from arbora.models.components import FirstOrderPruner
+from arbora.models.model import Model
+from arbora.options import DecodeName, ParseOptions, spelled
+from arbora.scores import Layout, Scores
+from arbora.scoring import Batch
+from arbora.types import FloatArray, IntArray, TreeClass
+
+__all__ = ["Decoder", "ParsedTrees"]
+
+_CELLS_AT_ONCE = 1 << 20  # bounds the memory of a call, whatever the number of sentences
+_FEWEST_CELLS = 1 << 17  # if a cell has many labels
+_BY_MARGINALS = ("mbr", "greedy-posterior")
+_GREEDY = ("greedy", "greedy-posterior")
+_SMALLEST = 1e-300  # a probability whose logarithm is taken
+
+
+@dataclass(frozen=True)
+class ParsedTrees:
+    """Trees of many sentences, flat; label numbers are -1 without labels.
+
+    Probabilities are empty unless asked for: of each arc, of its label given the arc, and the
+    log-probability of each tree. `certified` says of each tree whether it is certainly the best,
+    `gaps` by how much at most another may be better.
+    """
+
+    heads: IntArray
+    labels: IntArray
+    arc_probabilities: FloatArray
+    label_probabilities: FloatArray
+    log_probs: FloatArray
+    certified: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    gaps: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def joined(cls, parts: Sequence[ParsedTrees]) -> ParsedTrees:
+        """One after the other."""
+        if not parts:
+            nothing, none = np.empty(0), np.empty(0, dtype=np.int32)
+            return cls(none, none, nothing, nothing, nothing)
+        names = [each.name for each in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+class Scored(NamedTuple):
+    """A piece of the input with its scores.
+
+    `scores` are those that trees are chosen by. `summed` are those that probabilities come from,
+    with the engine that sums over them: the model's own, or those of the first-order model inside
+    one whose inference has no sums.
+    """
+
+    batch: Batch
+    scores: Scores
+    summed: Scores
+    summing: Any
+
+
+class Decoder:
+    """A model ready to parse encoded sentences."""
+
+    def __init__(
+        self,
+        model: Model,
+        threads: int,
+        decode: DecodeName | None = None,
+        trees: TreeClass | None = None,
+    ) -> None:
+        self.model = model.on_threads(threads)
+        self.threads = threads
+        self.decode: DecodeName = decode or model.options.decode or "map"
+        self.trees: TreeClass = trees or model.decode_trees
+        self.engine = model.engine(threads, self.trees)
+        self.chooser = first_order_engine(self.trees, model.root, threads)
+
+    @classmethod
+    def for_options(cls, model: Model, threads: int, options: ParseOptions) -> Decoder:
+        """The decoder for a call of `parse`; refuses what the model cannot do."""
+        decoder = cls(model, threads, options.decode, options.trees)
+        decoder.check(options)
+        return decoder
+
+    def check(self, options: ParseOptions) -> None:
+        """Refuses options that the model's inference cannot honour."""
+        if self.decode == "max-z" and not self.model.n_clusters:
+            raise ArgumentError(f"{spelled('decode', 'max-z')} requires a model with clusters.")
+        order = self.model.options.order
+        engine: Any = getattr(order, "inference", None) or order
+        if self.decode not in engine.decoders:
+            raise ArgumentError(
+                f"{spelled('decode', self.decode)} is not available with this model's inference "
+                f"({engine.tag}): use {' or '.join(engine.decoders)}."
+            )
+        for name in ("kbest", "samples"):
+            if getattr(options, name) is not None and not hasattr(self.engine, "kbest"):
+                raise ArgumentError(
+                    f"{spelled(name)} requires a first-order model or one with exact inference; "
+                    f"this model's inference is {engine.tag}."
+                )
+        if isinstance(self.engine, SecondOrder) and self.trees != self.engine.trees:
+            raise ArgumentError("this model's inference is projective: it finds no other trees.")
+        if options.certificates and not hasattr(self.engine, "decode"):
+            raise ArgumentError(
+                f"{spelled('certificates')} requires a model that searches for the best tree; "
+                "belief propagation proves nothing about its trees."
+            )
+
+    @property
+    def depth(self) -> int:
+        """Numbers that the model gives to an arc."""
+        return self.model.scorer.n_labels or 1
+
+    def __call__(self, encoded: Encoded, probabilities: bool = False) -> ParsedTrees:
+        """The trees of all sentences."""
+        pieces = self.pieces(encoded)
+        return ParsedTrees.joined([self._parse(encoded, one, probabilities) for one in pieces])
+
+    def pieces(self, encoded: Encoded) -> Iterator[NDArray[np.int64]]:
+        """Runs of sentences whose scores take a bounded amount of memory."""
+        cells = np.cumsum((encoded.n_words + 1) ** 2)
+        at_once = max(_CELLS_AT_ONCE // self.depth, _FEWEST_CELLS)
+        start = 0
+        while start < len(cells):
+            before = cells[start - 1] if start else 0
+            end = int(np.searchsorted(cells, before + at_once, side="right"))
+            end = max(end, start + 1)
+            yield np.arange(start, end)
+            start = end
+
+    def score(self, encoded: Encoded, sentences: NDArray[np.int64]) -> Scored:
+        """The scores of some sentences; hidden clusters are summed over, or the best is taken."""
+        check_room(int(((encoded.n_words[sentences] + 1) ** 2).sum()) * self.depth)
+        batch, pruner = Batch(encoded, sentences), self.model.pruner
+        companion = None
+        if isinstance(pruner, FirstOrderPruner):
+            companion = pruner.first_order(batch)
+            batch = Batch(encoded, sentences, kept=pruner.pruning(companion).kept)
+        scores, _ = self.model.scorer.scores(batch)
+        summed: Scores = scores
+        if self.model.n_clusters:
+            table = scores.arcs.reshape(-1, self.model.n_clusters)
+            summed = Scores(_log_sum_exp(table), scores.n_words)
+            scores = Scores(table.max(axis=1), scores.n_words) if self.decode == "max-z" else summed
+        if companion is not None and not hasattr(self.engine, "infer"):
+            assert isinstance(pruner, FirstOrderPruner)
+            return Scored(batch, scores, companion, pruner.engine)
+        return Scored(batch, scores, summed, self.engine)
+
+    def _parse(
+        self, encoded: Encoded, sentences: NDArray[np.int64], probabilities: bool
+    ) -> ParsedTrees:
+        # Decoding takes scores for log-probabilities as they are (Smith & Smith 2007, section 4);
+        # the temperature only calibrates the probabilities that are reported.
+        scored = self.score(encoded, sentences)
+        marginals: Marginals | None = None
+        if self.decode in _BY_MARGINALS:
+            marginals = self.engine.infer(scored.scores)
+        found = self._choose(scored.scores, marginals)
+        labels, given_arc = self.model.labeller.label(encoded, sentences, found.heads, found.labels)
+        if not probabilities:
+            nothing = np.empty(0)
+            return ParsedTrees(
+                found.heads, labels, nothing, nothing, nothing, found.certified, found.gaps
+            )
+        figures = self._probabilities(
+            scored, TreeLists(found.heads, labels, np.ones(len(sentences), np.int64)), given_arc,
+            marginals,
+        )  # fmt: skip
+        return ParsedTrees(found.heads, labels, *figures, found.certified, found.gaps)
+
+    def _choose(self, scores: Scores, marginals: Marginals | None) -> DecodedTrees:
+        """The best trees by score, or by whatever takes the scores' place."""
+        if marginals is not None:
+            scores = possible_marginals(scores, marginals.arcs)
+        if self.decode in _GREEDY:
+            return _greedy(scores)
+        if marginals is None:
+            best: DecodedTrees = self.engine.decode(scores)
+            return best
+        found = self.chooser.decode(scores)
+        if marginals.exact:
+            return found
+        count = len(scores)  # nothing is known of the best trees by approximate marginals
+        return found._replace(
+            certified=np.zeros(count, dtype=np.bool_), bounds=np.full(count, np.inf)
+        )
+
+    def _probabilities(
+        self,
+        scored: Scored,
+        trees: TreeLists,
+        given_arc: FloatArray,
+        marginals: Marginals | None = None,
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """P(arc), P(label | arc) and log P(tree) of given trees at the model's temperature.
+
+        Approximate marginals are probabilities of arcs, but no tree has a log-probability by them.
+        `marginals` are those at a temperature of 1, if they are there already.
+        """
+        scores, temperature = scored.summed, self.model.temperature
+        if marginals is None or temperature != 1.0 or marginals.scores is not scores:
+            scores = scores.scaled(1.0 / temperature)
+            marginals = scored.summing.infer(scores)
+        layout = Layout(scores.n_words, trees.counts)
+        cells = layout.arcs(trees.heads)
+        if scores.n_labels is None:
+            arcs = marginals.arcs[cells]
+        else:
+            assert trees.labels is not None
+            table = marginals.arcs.reshape(-1, scores.n_labels)[cells]
+            arcs = table.sum(axis=1)
+            given_arc = table[np.arange(len(cells)), trees.labels] / np.maximum(arcs, _SMALLEST)
+        log_probs = np.empty(0)
+        if marginals.exact:
+            log_probs = scored.summing.tree_scores(scores, trees)
+            log_probs = log_probs - np.repeat(marginals.log_partition, trees.counts)
+            if scores.n_labels is None:
+                of_labels = np.log(np.maximum(given_arc, _SMALLEST))
+                log_probs = log_probs + layout.per_sentence(of_labels)
+            if self.decode in _GREEDY:
+                log_probs = np.where(self._are_trees(layout, trees.heads), log_probs, -np.inf)
+        return np.minimum(arcs, 1.0), np.minimum(given_arc, 1.0), log_probs
+
+    def _are_trees(self, layout: Layout, heads: IntArray) -> NDArray[np.bool_]:
+        """Greedy heads need not form trees."""
+        ends = np.cumsum(layout.n_words)
+        rows = [heads[None, end - n : end] for n, end in zip(layout.n_words, ends, strict=True)]
+        answers = [in_class(row.astype(np.int64), self.trees, self.model.root) for row in rows]
+        return np.concatenate(answers)
+
+    def many(
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        options: ParseOptions,
+        keys: NDArray[np.int64],
+    ) -> tuple[ParsedTrees, NDArray[np.int64]]:
+        """k-best lists or samples of some sentences, and how many trees each has.
+
+        `keys` are the sentences' numbers in their file; draws depend on them, not on the piece.
+        """
+        scored, uniforms = self.score(encoded, sentences), None
+        if options.kbest is not None:
+            found = self.engine.kbest(scored.scores, options.kbest)
+        else:
+            count = options.samples or 1
+            calibrated = scored.summed.scaled(1.0 / self.model.temperature)
+            found = self.engine.sample(calibrated, count, options.seed, keys)
+            uniforms = _uniforms(encoded.n_words[sentences], keys, options.seed, count)
+        repeated = np.repeat(sentences, found.counts)
+        labels, given_arc = self.model.labeller.label(
+            encoded, repeated, found.heads, found.labels, uniforms
+        )
+        trees = found._replace(labels=labels)
+        figures = self._probabilities(scored, trees, given_arc)
+        return ParsedTrees(found.heads, labels, *figures), found.counts
+
+    def marginals_at(
+        self, encoded: Encoded, sentences: NDArray[np.int64]
+    ) -> tuple[Callable[[float], FloatArray], float]:
+        """How probable every arc is at a temperature, and the spread of the scores."""
+        scored = self.score(encoded, sentences)
+
+        def marginals(temperature: float) -> FloatArray:
+            arcs = scored.summing.infer(scored.summed.scaled(1.0 / temperature)).arcs
+            depth = scored.summed.depth
+            return arcs if depth == 1 else np.asarray(arcs.reshape(-1, depth).sum(axis=1))
+
+        arcs = scored.summed.arcs
+        return marginals, float(arcs[np.isfinite(arcs)].std())
+
+
+def _greedy(scores: Scores) -> DecodedTrees:
+    """Each word's best head by itself; nothing is certified, for they need not make a tree."""
+    answers = [greedy_heads(scores.arcs_of(i)) for i in range(len(scores))]
+    labels = [answer[1] for answer in answers if answer[1] is not None]
+    count = len(scores)
+    return DecodedTrees(
+        scores.n_words, np.concatenate([answer[0] for answer in answers]),
+        np.concatenate(labels) if labels else None, np.zeros(count), np.full(count, np.inf),
+        np.zeros(count, dtype=np.bool_), np.ones(count, dtype=np.int64),
+    )  # fmt: skip
+
+
+def _uniforms(
+    n_words: NDArray[np.int64], keys: NDArray[np.int64], seed: int, count: int
+) -> FloatArray:
+    """A number in [0, 1) for each word's label, keyed by (seed, sentence, draw)."""
+    streams = [
+        np.random.default_rng([seed, key, draw]).random(n)
+        for n, key in zip(n_words.tolist(), keys.tolist(), strict=True)
+        for draw in range(count)
+    ]
+    return np.concatenate(streams)
+
+
+def _log_sum_exp(table: FloatArray) -> FloatArray:
+    top = table.max(axis=1)
+    safe = np.where(np.isneginf(top), 0.0, top)
+    with np.errstate(divide="ignore"):
+        return np.asarray(safe + np.log(np.exp(table - safe[:, None]).sum(axis=1)))

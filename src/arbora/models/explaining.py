@@ -1,0 +1,221 @@
+"""Why a word has this head and not another: the features that made the difference.
+
+Two trees are compared that differ in one head only. Explained are the arc into the word and the
+parts that one of them has and the other has not; in first-order models, the arc alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from arbora.data import Block
+from arbora.errors import ArgumentError
+from arbora.inference.tree_checks import in_class
+from arbora.inference.tree_parts import tree_parts
+from arbora.models.components import JointLabels
+from arbora.models.model import Model
+from arbora.models.variants import part_variant_text, variant_text
+from arbora.scores import Scores
+from arbora.scoring import Batch, LinearScorer
+from arbora.types import FloatArray, IntArray
+
+__all__ = ["Contribution", "Explanation", "check_word", "explain_arc"]
+
+_DIRECTIONS = ("left", "right", "root")  # the first atom of every label template
+_Name = tuple[str, tuple[str, ...], str, str]  # template, atoms, variant, outcome
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one feature adds to the head's score minus its rival's.
+
+    `template` names the parts of which `atoms` are the values; `variant` is the direction and
+    distance that the feature goes with, or empty if it goes with any; `outcome` is the label or
+    hidden cluster that it belongs to, or empty if it belongs to the arc.
+    """
+
+    template: str
+    atoms: tuple[str, ...]
+    variant: str
+    value: float
+    outcome: str = ""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why `word` is attached to `head` rather than to `against`; words count from 1, 0 is the root.
+
+    The contributions, largest first, sum to `difference`; features that both heads share are left
+    out. If arcs have labels or hidden clusters inside the sum over trees, scores are those of each
+    arc with its best label or cluster, `outcome` and `against_outcome`. In higher-order models,
+    they are those of the arc and of all parts that the tree has with the one head and not with the
+    other, all other heads being the same. `explains` says which.
+    """
+
+    word: int
+    head: int
+    against: int
+    score: float
+    against_score: float
+    contributions: tuple[Contribution, ...]
+    explains: str = "the score of the arc"
+    outcome: str = ""
+    against_outcome: str = ""
+
+    @property
+    def difference(self) -> float:
+        """The score of the head minus that of the other head."""
+        return self.score - self.against_score
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON."""
+        return asdict(self) | {"difference": self.difference}
+
+
+def explain_arc(
+    model: Model,
+    block: Block,
+    heads: IntArray,
+    word: int,
+    head: int,
+    against: int | None = None,
+) -> Explanation:
+    """Explains an arc of the only sentence of a block, the other heads being as given."""
+    if not isinstance(model.scorer, LinearScorer):
+        raise ArgumentError("explain requires a model with a linear scorer, which has features.")
+    check_word(block, word)
+    batch = model.pruner.prune(Batch(model.encoder.encode(block), np.array([0])))
+    scores, _ = model.scorer.scores(batch)
+    table = scores.arcs_of(0).reshape(len(heads) + 1, len(heads) + 1, -1)
+    # Given its arc, an outcome's probability rises with its score: decoders choose the best one.
+    best, arcs = table.argmax(axis=2), table.max(axis=2)
+    _check_head(model, arcs, word, head)
+    if against is None:
+        against = _runner_up(model, scores, arcs, heads, word, head)
+    _check_head(model, arcs, word, against)
+    if against == head:
+        raise ArgumentError(f"word {word} is compared with its own head {head}: name another.")
+    ours, theirs = _with_head(heads, word, head), _with_head(heads, word, against)
+    totals, sums = [0.0, 0.0], dict[_Name, float]()
+    for i, (tree, other) in enumerate(((ours, theirs), (theirs, ours))):
+        outcome = int(best[tree[word - 1], word])
+        for name, value in _features(
+            model, model.scorer, block, scores, tree, other, word, outcome
+        ):
+            totals[i] += value
+            sums[name] = sums.get(name, 0.0) + (value if i == 0 else -value)
+    return Explanation(
+        word, head, against, totals[0], totals[1], _sorted(sums), _what_is_explained(model),
+        _outcome_name(model, int(best[head, word])), _outcome_name(model, int(best[against, word])),
+    )  # fmt: skip
+
+
+def _features(
+    model: Model,
+    scorer: LinearScorer,
+    block: Block,
+    scores: Scores,
+    tree: IntArray,
+    other: IntArray,
+    word: int,
+    outcome: int,
+) -> Iterator[tuple[_Name, float]]:
+    """The features of the arc into a word, and of the parts that only the first tree has."""
+    clusters = model.encoder.clusters
+    arc = scorer.explain_arc(block, clusters, int(tree[word - 1]), word, outcome)
+    for template, atoms, variant, of_outcome, value in arc:
+        yield _name(model, template, atoms, variant, outcome if of_outcome else None), value
+    for kind in scores.kinds:
+        own = set(scores.of_tree(kind, 0, tree).tolist())
+        for place in sorted(own - set(scores.of_tree(kind, 0, other).tolist())):
+            features = scorer.explain_part(block, clusters, scores, kind, place)
+            for template, atoms, variant, _, value in features:
+                yield (template, tuple(atoms), part_variant_text(kind, variant), ""), value
+
+
+def _name(
+    model: Model, template: str, atoms: list[str], variant: int, outcome: int | None
+) -> _Name:
+    """The feature in words; two that differ only in the outcome are two."""
+    if outcome is None:
+        return template, tuple(atoms), variant_text(variant), ""
+    name = _outcome_name(model, outcome)
+    if isinstance(model.labeller, JointLabels):
+        return template, tuple(atoms[1:]), _DIRECTIONS[int(atoms[0])], name
+    return template, tuple(atoms), "", name
+
+
+def _outcome_name(model: Model, outcome: int) -> str:
+    if isinstance(model.labeller, JointLabels):
+        return model.labels[outcome]
+    return f"cluster {outcome + 1}" if model.n_clusters else ""
+
+
+def _what_is_explained(model: Model) -> str:
+    if model.scorer.kinds:
+        return "the score of the arc and of the parts that change with it"
+    if isinstance(model.labeller, JointLabels):
+        return "the score of the arc with its best label"
+    if model.n_clusters:
+        return "the score of the arc with its best hidden cluster"
+    return "the score of the arc"
+
+
+def _sorted(sums: Mapping[_Name, float]) -> tuple[Contribution, ...]:
+    """The contributions that are not 0, the weightiest first."""
+    made = [
+        Contribution(template, atoms, variant, value, outcome)
+        for (template, atoms, variant, outcome), value in sums.items()
+        if value != 0.0
+    ]
+    made.sort(key=lambda one: (-abs(one.value), one.template, one.atoms, one.variant, one.outcome))
+    return tuple(made)
+
+
+def check_word(block: Block, word: int) -> None:
+    """Refuses a word that the sentence does not have."""
+    if not 1 <= word <= block.words(0):
+        raise ArgumentError(f"the sentence has words 1 to {block.words(0)}, and no word {word}.")
+
+
+def _check_head(model: Model, arcs: FloatArray, word: int, head: int) -> None:
+    if not 0 <= head < len(arcs) or head == word:
+        raise ArgumentError(
+            f"the head of word {word} must be 0 (the root) or another word up to {len(arcs) - 1}, "
+            f"not {head}."
+        )
+    if not math.isfinite(arcs[head, word]):
+        why = (
+            "training had no arc as long between such tags"
+            if model.companion is None
+            else "its first-order pruner finds it too unlikely"
+        )
+        raise ArgumentError(f"the model does not consider head {head} for word {word}: {why}.")
+
+
+def _with_head(heads: IntArray, word: int, head: int) -> IntArray:
+    changed = heads.copy()
+    changed[word - 1] = head
+    return changed
+
+
+def _runner_up(
+    model: Model, scores: Scores, arcs: FloatArray, heads: IntArray, word: int, head: int
+) -> int:
+    """The other head that scores best; with parts, if possible one that leaves a tree."""
+    column = arcs[:, word].copy()
+    column[[head, word]] = -np.inf
+    others = np.flatnonzero(np.isfinite(column))
+    if not len(others):
+        raise ArgumentError(f"word {word} has no other possible head to compare with.")
+    if not scores.tables:
+        return int(column.argmax())
+    rivals = np.stack([_with_head(heads, word, int(other)) for other in others])
+    allowed = in_class(rivals.astype(np.int64), model.decode_trees, model.root)
+    values = np.array([tree_parts(scores, rival)[1][0] for rival in rivals])
+    return int(others[int(np.where(allowed | ~allowed.any(), values, -np.inf).argmax())])

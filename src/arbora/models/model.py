@@ -1,0 +1,160 @@
+"""A trained model: components that can be exchanged, and what was decided in training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.features import Encoder
+from arbora.inference.engines import first_order_engine, higher_order_engine
+from arbora.models.components import (
+    FirstOrderPruner,
+    JointLabels,
+    Labeller,
+    Pruner,
+    StagedLabels,
+    Unlabelled,
+)
+from arbora.options import BeliefPropagationOptions, FirstOrderOptions, ParserOptions
+from arbora.scoring import LabelScorer, LinearScorer, Scorer
+from arbora.types import Root, TreeClass
+
+__all__ = ["Model", "linear_scorer", "make_labeller"]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything that parsing needs, and a card that says where it comes from.
+
+    `temperature` divides the scores where probabilities are asked for; it is fitted on dev.
+    """
+
+    options: ParserOptions
+    encoder: Encoder
+    scorer: Scorer
+    pruner: Pruner
+    labeller: Labeller
+    labels: tuple[str, ...]
+    root: Root
+    decode_trees: TreeClass
+    temperature: float = 1.0
+    card: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_clusters(self) -> int:
+        """Hidden clusters of arcs; 0 for none."""
+        order = self.options.order
+        return order.clusters if isinstance(order, FirstOrderOptions) else 0
+
+    def engine(self, threads: int = 1, trees: TreeClass | None = None) -> Any:
+        """The inference that the model was made for, over its class of trees or another.
+
+        Belief propagation stays within the class that was learnt; only the tree that is chosen at
+        the end may be of another.
+        """
+        order, chosen = self.options.order, trees or self.decode_trees
+        if isinstance(order, FirstOrderOptions):
+            return first_order_engine(chosen, self.root, threads)
+        assert order.inference is not None
+        if isinstance(order.inference, BeliefPropagationOptions):
+            chosen = self.options.trees
+        return higher_order_engine(order.inference, chosen, self.root, threads)
+
+    def on_threads(self, threads: int) -> Model:
+        """The same model for use on so many threads."""
+        scorer = self.scorer
+        if isinstance(scorer, LinearScorer):
+            scorer = scorer.on_threads(threads)
+        return replace(
+            self, scorer=scorer, pruner=self.pruner.on_threads(threads),
+            labeller=self.labeller.on_threads(threads),
+        )  # fmt: skip
+
+    def with_parameters(self, parameters: dict[str, NDArray[Any]]) -> Model:
+        """The model with other parameters, named by component: `scorer.weights`, ..."""
+        model = self
+        own = _of_component("scorer", parameters)
+        if own:
+            model = replace(model, scorer=model.scorer.with_parameters(own))
+        own = _of_component("labeller", parameters)
+        if own and isinstance(model.labeller, StagedLabels):
+            scorer = model.labeller.scorer.with_parameters(own)
+            model = replace(model, labeller=StagedLabels(scorer))
+        return model
+
+    def with_labels(self, names: Iterable[str]) -> Model:
+        """The same model, which also knows the given labels, with weights of zero."""
+        new = tuple(name for name in names if name not in self.labels)
+        if not new:
+            return self
+        old, labels = len(self.labels), self.labels + new
+        scorer, labeller = self.scorer, self.labeller
+        if isinstance(labeller, JointLabels) and isinstance(scorer, LinearScorer):
+            arcs = 1 << scorer.bits
+            rows = _widened(scorer.weights[arcs:], old, len(new))
+            wider = linear_scorer(self.options, self.encoder, len(labels))
+            weights = np.concatenate([scorer.weights[:arcs], rows])
+            scorer = wider.with_filter(scorer.arc_filter).with_parameters({"weights": weights})
+        if isinstance(labeller, StagedLabels):
+            wide = make_labeller(self.options, self.encoder, len(labels))
+            assert isinstance(wide, StagedLabels)
+            weights = _widened(labeller.scorer.weights, old, len(new))
+            labeller = StagedLabels(wide.scorer.with_parameters({"weights": weights}))
+        return replace(self, labels=labels, scorer=scorer, labeller=labeller)
+
+    def with_card(self, **entries: Any) -> Model:
+        """The same with further entries in its card."""
+        return replace(self, card=self.card | entries)
+
+    @property
+    def companion(self) -> FirstOrderPruner | None:
+        """The first-order model inside a higher-order one."""
+        return self.pruner if isinstance(self.pruner, FirstOrderPruner) else None
+
+
+def linear_scorer(
+    options: ParserOptions, encoder: Encoder, n_labels: int, threads: int = 1
+) -> LinearScorer:
+    """The linear scorer that options ask for: of arcs, labelled or clustered arcs, or parts."""
+    order, settings = options.order, encoder.settings
+    row_bits = options.label_bits or 17
+    if isinstance(order, FirstOrderOptions) and order.clusters:
+        return LinearScorer(
+            settings, options.bits, outcomes=order.cluster_of, row_bits=row_bits,
+            width=order.clusters, threads=threads,
+        )  # fmt: skip
+    if options.labels == "joint":
+        return LinearScorer(
+            settings, options.bits, outcomes="label", row_bits=row_bits, width=n_labels,
+            threads=threads,
+        )  # fmt: skip
+    return LinearScorer(settings, options.bits, kinds=order.parts, threads=threads)
+
+
+def make_labeller(
+    options: ParserOptions, encoder: Encoder, n_labels: int, threads: int = 1
+) -> Labeller:
+    """The labeller that options ask for."""
+    if options.labels == "staged":
+        return StagedLabels(
+            LabelScorer(encoder.settings, options.label_bits or 17, n_labels, threads)
+        )
+    return JointLabels() if options.labels == "joint" else Unlabelled()
+
+
+def _of_component(name: str, parameters: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    prefix = f"{name}."
+    return {
+        key.removeprefix(prefix): values
+        for key, values in parameters.items()
+        if key.startswith(prefix)
+    }
+
+
+def _widened(rows: NDArray[Any], width: int, more: int) -> NDArray[Any]:
+    """Rows of `width` weights, one after the other, with `more` zeros at the end of each."""
+    return np.pad(rows.reshape(-1, width), ((0, 0), (0, more))).reshape(-1)

@@ -1,0 +1,269 @@
+"""The model file: safetensors, with everything except the arrays as JSON in its metadata.
+
+Every component describes itself and has its arrays under its own prefix. Loading checks the whole
+file before it trusts any of it, and runs nothing. Files of format 1 are read by `format1.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save as save_tensors
+
+from arbora.data import open_output
+from arbora.errors import ArboraError, FileError, ModelError
+from arbora.features import Encoder, FeatureSettings, WordClusters
+from arbora.models.checks import check_arrays, check_model
+from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
+from arbora.models.format1 import build_format1
+from arbora.models.model import Model, linear_scorer, make_labeller
+from arbora.models.stored import stored_clusters, stored_engine, stored_weights
+from arbora.models.tensor_file import (
+    MAX_HEADER_BYTES,
+    Tensors,
+    checksum_of,
+    layout_of,
+    parse_json,
+    parse_tensors,
+    read_contents,
+)
+from arbora.options import HigherOrderOptions, ParserOptions
+from arbora.scoring import SCORERS, LinearScorer
+
+__all__ = [
+    "FORMAT_VERSION",
+    "from_bytes",
+    "read_model",
+    "stored_version",
+    "to_bytes",
+    "write_model",
+]
+
+FORMAT_VERSION = 2
+_KEY = "arbora"  # of the metadata
+_SCORER = "scorer."  # before the names of the scorer's tensors
+_CHECKSUM = "checksum"  # of the tensors, and of the metadata's text
+_LAYOUT = "layout"  # the checksum of names, types and shapes, which the first files do not have
+
+
+def write_model(model: Model, path: str | os.PathLike[str]) -> None:
+    """Writes the file aside and renames it when it is whole; at the end the disk has it."""
+    with open_output(path, durable=True) as write:
+        write(to_bytes(model))
+
+
+def read_model(path: str | os.PathLike[str]) -> Model:
+    """The model in a file; everything in the file is checked, and nothing in it is run."""
+    name = os.fspath(path)
+    try:
+        return from_bytes(read_contents(path))
+    except FileError as problem:
+        raise ModelError(str(problem)) from None
+    except ModelError as problem:
+        raise ModelError(f"{name}: {problem}") from None
+
+
+def stored_version(path: str | os.PathLike[str]) -> int:
+    """The format of a file that `read_model` reads."""
+    metadata, _ = parse_tensors(read_contents(path))
+    return int(parse_json(metadata[_KEY])["version"])
+
+
+def to_bytes(model: Model) -> bytes:
+    """The file's contents; the same model gives the same bytes.
+
+    A model that could not be read again is refused.
+    """
+    check_model(model)
+    tensors: Tensors = {}
+    text = json.dumps(_describe(model, tensors), ensure_ascii=False, sort_keys=True)
+    text = text.encode(errors="replace").decode()  # names of files need not be Unicode
+    if len(text.encode()) > MAX_HEADER_BYTES // 2:
+        raise ModelError(
+            f"the model's description has {len(text) / 1e6:,.1f} MB, which is too large: check the "
+            "labels and the licence."
+        )
+    tensors[_LAYOUT] = layout_of(tensors)
+    tensors[_CHECKSUM] = checksum_of(text, tensors)
+    # One entry only: safetensors writes several in any order.
+    return save_tensors(tensors, {_KEY: text})
+
+
+def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
+    """Everything except the arrays, which are put into `tensors`."""
+    described, arrays = model.scorer.state()
+    _put(tensors, "scorer", arrays, sparse=isinstance(model.scorer, LinearScorer))
+    components: dict[str, Any] = {
+        "encoder": asdict(model.encoder.settings),
+        "scorer": {"kind": model.scorer.kind, **described},
+    }
+    if model.encoder.clusters is not None:
+        tensors["encoder.word_clusters"] = _cluster_bytes(model.encoder.clusters)
+    if isinstance(model.labeller, StagedLabels):
+        _put(tensors, "labeller", model.labeller.scorer.parameters())
+    if isinstance(model.pruner, FirstOrderPruner):
+        described, arrays = model.pruner.scorer.state()
+        _put(tensors, "pruner", arrays)
+        components["pruner"] = {"trees": model.pruner.engine.trees, **described}
+    return {
+        "version": FORMAT_VERSION,
+        "options": model.options.keywords(),
+        "components": components,
+        "labels": list(model.labels),
+        "root": model.root,
+        "decode_trees": model.decode_trees,
+        "temperature": model.temperature,
+        "card": model.card,
+    }
+
+
+def from_bytes(data: bytes) -> Model:
+    """The model in a file's contents, or a `ModelError` that says what is wrong with them."""
+    metadata, tensors = parse_tensors(data)
+    text = metadata.get(_KEY)
+    if not isinstance(text, str):
+        raise ModelError("this is a safetensors file, but not a model of Arbora.")
+    has_layout = _check_sums(text, tensors)
+    try:
+        description = parse_json(text)
+        version = description["version"]
+        if version > FORMAT_VERSION:
+            raise ModelError(
+                f"the model has format {version} and this Arbora reads up to {FORMAT_VERSION}: "
+                "update it."
+            )
+        if version == 1:
+            model = build_format1(description, tensors)
+        elif not has_layout:
+            raise ModelError("the file is damaged; get it again.")
+        else:
+            model = _build(description, tensors)
+        check_model(model)
+        return model
+    except ModelError:
+        raise
+    except ArboraError as problem:
+        raise ModelError(f"the model's options are not known here: {problem}") from None
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError) as problem:
+        told = str(problem).partition("\n")[0]
+        raise ModelError(f"the model's description is incomplete ({told}).") from None
+    except MemoryError:
+        raise ModelError("the model is too large for the memory of this machine.") from None
+
+
+def _check_sums(text: str, tensors: Tensors) -> bool:
+    """Takes both checksums out of the tensors; whether there was one of the layout."""
+    checksum = tensors.pop(_CHECKSUM, np.zeros(0, dtype=np.uint8))
+    right = checksum.tobytes() == checksum_of(text, tensors).tobytes()
+    has_layout = _LAYOUT in tensors
+    if has_layout:
+        layout = tensors.pop(_LAYOUT)
+        right &= layout.tobytes() == layout_of(tensors).tobytes()
+    if not right:
+        raise ModelError("the checksum is wrong: the file was altered or damaged; get it again.")
+    return has_layout
+
+
+def _build(description: dict[str, Any], tensors: Tensors) -> Model:
+    components = description["components"]
+    own = "" if components["scorer"]["kind"] == LinearScorer.kind else _SCORER  # checked by itself
+    check_arrays({name: v for name, v in tensors.items() if not own or not name.startswith(own)})
+    options = ParserOptions.from_keywords(_without_nothing(description["options"]))
+    labels = tuple(description["labels"])
+    settings = FeatureSettings(**components["encoder"])
+    encoder = Encoder(settings, stored_clusters(tensors.get("encoder.word_clusters")))
+    described = components["scorer"]
+    if described["kind"] not in SCORERS:
+        raise ModelError(
+            f"the model has a scorer of kind {described['kind']!r}, which is not known here: "
+            "import the module that registers it (arbora.scoring.register_scorer)."
+        )
+    scorer: Any
+    if described["kind"] == LinearScorer.kind:
+        expected = linear_scorer(options, encoder, len(labels))
+        scorer = _linear(expected, described, tensors, "scorer")
+    else:
+        arrays = {
+            name.removeprefix(_SCORER): values
+            for name, values in tensors.items()
+            if name.startswith(_SCORER)
+        }
+        scorer = SCORERS[described["kind"]].from_state(described, arrays, settings)
+    return Model(
+        options=options,
+        encoder=encoder,
+        scorer=scorer,
+        pruner=_pruner(options, encoder, description, tensors),
+        labeller=_labeller(options, encoder, len(labels), tensors),
+        labels=labels,
+        root=description["root"],
+        decode_trees=description["decode_trees"],
+        temperature=description["temperature"],
+        card=description["card"],
+    )
+
+
+def _without_nothing(keywords: dict[str, Any]) -> dict[str, Any]:
+    """Options that have no value under the others were saved as None."""
+    return {name: value for name, value in keywords.items() if value is not None}
+
+
+def _linear(
+    scorer: LinearScorer, described: dict[str, Any], tensors: Tensors, prefix: str
+) -> LinearScorer:
+    """The scorer that the options ask for, with the weights of the file."""
+    own, _ = scorer.state()
+    if any(described[name] != value for name, value in own.items()):
+        raise ModelError(f"the model's {prefix} does not fit its options.")
+    filtered = scorer.with_filter(tensors[f"{prefix}.arc_filter"])
+    return filtered.with_parameters(
+        {"weights": stored_weights(tensors, f"{prefix}.weights", scorer.size)}
+    )
+
+
+def _labeller(
+    options: ParserOptions, encoder: Encoder, n_labels: int, tensors: Tensors
+) -> Labeller:
+    labeller = make_labeller(options, encoder, n_labels)
+    if not isinstance(labeller, StagedLabels):
+        return labeller
+    weights = stored_weights(tensors, "labeller.weights", labeller.scorer.size)
+    return StagedLabels(labeller.scorer.with_parameters({"weights": weights}))
+
+
+def _pruner(
+    options: ParserOptions, encoder: Encoder, description: dict[str, Any], tensors: Tensors
+) -> Pruner:
+    order = options.order
+    described = description["components"].get("pruner")
+    if (described is not None) != isinstance(order, HigherOrderOptions):
+        raise ModelError("the model has a pruner that its order does not need, or lacks one.")
+    if described is None or not isinstance(order, HigherOrderOptions):
+        return EveryArc()
+    scorer = LinearScorer(encoder.settings, options.bits)
+    engine = stored_engine(described["trees"], description["root"])
+    found = _linear(scorer, described, tensors, "pruner")
+    return FirstOrderPruner(found, engine, order.prune_threshold, order.prune_heads)
+
+
+def _cluster_bytes(clusters: WordClusters) -> NDArray[np.uint8]:
+    lines = [f"{cluster}\t{form}\t{share!r}" for form, cluster, share in clusters.rows]
+    return np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
+
+
+def _put(
+    tensors: Tensors, prefix: str, arrays: dict[str, NDArray[Any]], *, sparse: bool = True
+) -> None:
+    """Stores arrays; of linear weights only those that are not zero, if that is smaller."""
+    for name, values in arrays.items():
+        used = np.flatnonzero(values) if sparse and name == "weights" else None
+        if used is not None and 8 * len(used) < 4 * len(values):
+            tensors[f"{prefix}.weights.index"] = used.astype(np.uint32)
+            tensors[f"{prefix}.weights.value"] = values[used]
+        else:
+            tensors[f"{prefix}.{name}"] = np.ascontiguousarray(values)

@@ -1,0 +1,100 @@
+"""Every choice, declared once: small dataclasses with default, range, help and panel.
+
+The command line, validation, help, model cards, tables in the documentation and the typed signature
+of `Parser` derive from these declarations. Only the standard library is imported here, so that
+help does not wait for NumPy.
+"""
+
+from arbora.options.build import PublicOption, flatten, public_options
+from arbora.options.declare import Component
+from arbora.options.inference import (
+    AutomataOptions,
+    BeliefPropagationOptions,
+    DecodeName,
+    DualDecompositionOptions,
+    ExactOptions,
+    Factors,
+    HillClimbingOptions,
+    InferenceOptions,
+    SolverName,
+    TrainingInferenceOptions,
+)
+from arbora.options.learners import (
+    BeliefLearnerOptions,
+    L2Options,
+    L2RiskOptions,
+    LearnerOptions,
+    LogLinearOptions,
+    MaxMarginOptions,
+    MiraOptions,
+    MiraVariant,
+    PerceptronOptions,
+    RiskOptions,
+)
+from arbora.options.optimizers import (
+    AdaGradOptions,
+    ConjugateGradientOptions,
+    ExponentiatedGradientOptions,
+    LbfgsOptions,
+    OnlineOptions,
+    OptimizerOptions,
+    SgdOptions,
+)
+from arbora.options.orders import (
+    FirstOrderOptions,
+    GrandparentOptions,
+    GrandsiblingOptions,
+    HigherOrderOptions,
+    OrderOptions,
+    SiblingOptions,
+)
+from arbora.options.parser import LabelsName, ParserOptions, RootName, Templates
+from arbora.options.parsing import ParseOptions
+from arbora.options.spelling import speak_command_line, spelled
+
+__all__ = [
+    "AdaGradOptions",
+    "AutomataOptions",
+    "BeliefLearnerOptions",
+    "BeliefPropagationOptions",
+    "Component",
+    "ConjugateGradientOptions",
+    "DecodeName",
+    "DualDecompositionOptions",
+    "ExactOptions",
+    "ExponentiatedGradientOptions",
+    "Factors",
+    "FirstOrderOptions",
+    "GrandparentOptions",
+    "GrandsiblingOptions",
+    "HigherOrderOptions",
+    "HillClimbingOptions",
+    "InferenceOptions",
+    "L2Options",
+    "L2RiskOptions",
+    "LabelsName",
+    "LbfgsOptions",
+    "LearnerOptions",
+    "LogLinearOptions",
+    "MaxMarginOptions",
+    "MiraOptions",
+    "MiraVariant",
+    "OnlineOptions",
+    "OptimizerOptions",
+    "OrderOptions",
+    "ParseOptions",
+    "ParserOptions",
+    "PerceptronOptions",
+    "PublicOption",
+    "RiskOptions",
+    "RootName",
+    "SgdOptions",
+    "SiblingOptions",
+    "SolverName",
+    "Templates",
+    "TrainingInferenceOptions",
+    "flatten",
+    "public_options",
+    "speak_command_line",
+    "spelled",
+]

@@ -1,0 +1,147 @@
+"""Combinations that types alone do not rule out; each is refused in a sentence with a remedy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arbora.errors import ArgumentError
+from arbora.options.inference import BeliefPropagationOptions, ExactOptions
+from arbora.options.learners import (
+    BeliefLearnerOptions,
+    LogLinearOptions,
+    MaxMarginOptions,
+    MiraOptions,
+)
+from arbora.options.optimizers import ExponentiatedGradientOptions, OnlineOptions
+from arbora.options.orders import FirstOrderOptions, HigherOrderOptions
+from arbora.options.spelling import spelled
+
+if TYPE_CHECKING:
+    from arbora.options.parser import ParserOptions
+
+__all__ = ["check_combinations"]
+
+
+def check_combinations(options: ParserOptions) -> None:
+    """Refuses options that contradict each other."""
+    order = options.order
+    _check_trees(options)
+    if isinstance(order, FirstOrderOptions):
+        _check_first_order(options, order)
+    else:
+        _check_higher_order(options, order)
+
+
+def _check_trees(options: ParserOptions) -> None:
+    learner = options.learner
+    if options.trees == "projective" and options.decode_trees == "nonprojective":
+        raise ArgumentError(
+            "a model of projective trees cannot decode others: leave "
+            f"{spelled('decode_trees')} out."
+        )
+    crossing = options.trees != "projective" and isinstance(learner, BeliefLearnerOptions)
+    if crossing and getattr(learner, "projectivise", None) is not None:
+        raise ArgumentError(f"{spelled('projectivise')} requires {spelled('trees', 'projective')}.")
+    if isinstance(learner, MiraOptions) and learner.k != 5 and learner.variant != "k-best":
+        raise ArgumentError(f"{spelled('k')} requires {spelled('mira', 'k-best')}.")
+
+
+def _check_first_order(options: ParserOptions, order: FirstOrderOptions) -> None:
+    if options.decode == "max-z" and not order.clusters:
+        raise ArgumentError(
+            f"{spelled('decode', 'max-z')} requires hidden clusters: give {spelled('clusters')}."
+        )
+    if not order.clusters:
+        return
+    learner = options.learner
+    if not isinstance(learner, LogLinearOptions):
+        raise ArgumentError(
+            f"hidden clusters require {spelled('learner', 'loglinear')}, which sums over them; "
+            f"{learner.tag} does not."
+        )
+    if isinstance(learner.optimizer, ExponentiatedGradientOptions):
+        raise ArgumentError(
+            "exponentiated gradient needs fully observed trees: use another "
+            f"{spelled('optimizer')}, or no clusters."
+        )
+    if options.labels == "joint":
+        raise ArgumentError(
+            "hidden clusters and joint labels exclude each other: use "
+            f"{spelled('labels', 'staged')}."
+        )
+
+
+def _check_higher_order(options: ParserOptions, order: HigherOrderOptions) -> None:
+    learner, inference, training = options.learner, order.inference, order.training_inference
+    assert inference is not None
+    assert training is not None
+    for name, engine in (("inference", inference), ("training_inference", training)):
+        if isinstance(engine, ExactOptions) and options.trees != "projective":
+            raise ArgumentError(
+                f"{spelled(name, 'exact')} requires {spelled('trees', 'projective')}: no exact sum "
+                "over nonprojective second-order trees is known."
+            )
+    _check_learner(options, order)
+    if learner.need not in training.offers:
+        able = [one for one in ("automata", "dual", "exact", "bp") if learner.need in _OFFERS[one]]
+        raise ArgumentError(
+            f"{learner.tag} needs {_NEEDS[learner.need]}, which "
+            f"{spelled('training_inference', training.tag)} does not give: use "
+            f"{' or '.join(able)}."
+        )
+    if isinstance(learner, BeliefLearnerOptions) and learner.need not in inference.offers:
+        raise ArgumentError(
+            f"{learner.tag} trains marginals, which {spelled('inference', inference.tag)} does "
+            "not use: use bp or exact."
+        )
+    if options.decode not in inference.decoders:
+        raise ArgumentError(
+            f"{spelled('decode', options.decode)} is not available with "
+            f"{spelled('inference', inference.tag)}: use {' or '.join(inference.decoders)}."
+        )
+    for engine in (inference, training):
+        both = isinstance(inference, BeliefPropagationOptions) and isinstance(
+            training, BeliefPropagationOptions
+        )
+        if isinstance(engine, BeliefPropagationOptions) and engine.factors == "pairs" and not both:
+            raise ArgumentError(
+                f"{spelled('factors', 'pairs')} requires bp for training and decoding: no other "
+                f"inference scores any two siblings. Use {spelled('factors', 'automata')}."
+            )
+
+
+_NEEDS = {
+    "best trees": "best trees",
+    "sums": "sums over trees",
+    "gradients": "gradients through marginals",
+}
+_OFFERS = {
+    "automata": ("best trees", "sums"),
+    "dual": ("best trees",),
+    "exact": ("best trees", "sums", "gradients"),
+    "bp": ("sums", "gradients"),
+}
+
+
+def _check_learner(options: ParserOptions, order: HigherOrderOptions) -> None:
+    learner = options.learner
+    if isinstance(learner, MaxMarginOptions):
+        raise ArgumentError(
+            f"maxmargin is a first-order learner: use {spelled('learner', 'mira')} with "
+            f"{spelled('order', order.tag)}."
+        )
+    if isinstance(learner, MiraOptions) and learner.variant != "1-best":
+        raise ArgumentError(
+            f"{spelled('mira', learner.variant)} requires {spelled('order', 'first')}; higher "
+            "orders have 1-best only."
+        )
+    if isinstance(learner, LogLinearOptions) and not isinstance(learner.optimizer, OnlineOptions):
+        raise ArgumentError(
+            f"{spelled('optimizer', learner.optimizer.tag)} requires {spelled('order', 'first')}; "
+            "higher orders are trained by adagrad or sgd."
+        )
+    if options.labels == "joint":
+        raise ArgumentError(
+            f"{spelled('labels', 'joint')} requires {spelled('order', 'first')}; higher orders "
+            "have staged labels or none."
+        )

@@ -1,0 +1,150 @@
+"""Defaults that depend on other choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from arbora.options.declare import Component, alternatives, options_of
+from arbora.options.inference import (
+    BeliefPropagationOptions,
+    DualDecompositionOptions,
+)
+from arbora.options.learners import (
+    BeliefLearnerOptions,
+    LogLinearOptions,
+    MaxMarginOptions,
+)
+from arbora.options.optimizers import (
+    AdaGradOptions,
+    ConjugateGradientOptions,
+    ExponentiatedGradientOptions,
+    LbfgsOptions,
+    OnlineOptions,
+)
+from arbora.options.orders import FirstOrderOptions, HigherOrderOptions
+
+if TYPE_CHECKING:
+    from arbora.options.parser import ParserOptions
+
+__all__ = ["default_choices", "default_values", "fill"]
+
+Some = TypeVar("Some", bound=Component)
+
+
+def _tag(value: Any) -> str | None:
+    """A choice by its name; what is no choice at all is refused later, when it is checked."""
+    if isinstance(value, Component):
+        return value.tag
+    return value if isinstance(value, str) or value is None else repr(type(value))
+
+
+def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords with learner, inference and training inference, where these were not said."""
+    known: dict[str, Any] = {name: _tag(value) for name, value in {**kept, **keywords}.items()}
+    chosen = dict(keywords)
+
+    def settle(name: str, value: str) -> None:
+        if known.get(name) is None:
+            known[name] = chosen[name] = value
+
+    if known.get("order", "first") == "first" or isinstance(keywords.get("order"), Component):
+        # Inference given inside an order component is looked at when values are filled in.
+        order = keywords.get("order")
+        engine = getattr(order, "inference", None)
+        settle("learner", "mira" if engine is not None and engine.tag == "dual" else "loglinear")
+        return chosen
+    inference, training = known.get("inference"), known.get("training_inference")
+    settle("learner", "loglinear" if inference in ("exact", "bp") or training == "bp" else "mira")
+    # These are trained through the inference that will be used.
+    if known["learner"] in list(alternatives((BeliefLearnerOptions,))):
+        settle("inference", "exact" if training == "exact" else "bp")
+        # An inference without gradients is refused by its own name, not by training's.
+        engine = known["inference"]
+        settle("training_inference", engine if engine in ("exact", "bp") else "bp")
+        return chosen
+    settle("inference", "dual")
+    # Decoded trees are better rivals for siblings; with grandparents they cost much more and gain
+    # less. Hill climbing proves nothing about its trees, so they make poor rivals.
+    by_trees = known["learner"] == "mira" and known["order"] == "sibling"
+    walks = known["inference"] == "hill-climbing" or (known["inference"] == "dual" and not by_trees)
+    settle("training_inference", "automata" if walks else known["inference"])
+    return chosen
+
+
+def default_values(options: ParserOptions) -> dict[str, Any]:
+    """Values for options that were left open, by public name."""
+    order, learner = options.order, options.learner
+    optimizer = getattr(learner, "optimizer", None)
+    training = getattr(order, "training_inference", None)
+    values: dict[str, Any] = {
+        "decode_trees": options.trees,
+        "decode": _decode(options),
+        "passes": _passes(options),
+        "batch_size": 16,
+        "projectivise": False if options.trees == "projective" else None,
+        "label_bits": 17,
+    }
+    if isinstance(order, FirstOrderOptions):
+        values["cluster_of"] = "edge" if order.clusters else None
+    elif isinstance(learner, OnlineOptions):
+        values["batch_size"] = 4
+    if isinstance(order, HigherOrderOptions):
+        both = isinstance(order.inference, BeliefPropagationOptions) and isinstance(
+            training, BeliefPropagationOptions
+        )
+        values["factors"] = "pairs" if both else "automata"
+    if isinstance(optimizer, AdaGradOptions):
+        values["rate"] = _adagrad_rate(options, training)
+    return values
+
+
+def _decode(options: ParserOptions) -> str:
+    probable = isinstance(options.learner, LogLinearOptions | BeliefLearnerOptions)
+    order = options.order
+    if isinstance(order, FirstOrderOptions):
+        return "mbr" if probable else "map"
+    assert order.inference is not None
+    decoders = order.inference.decoders
+    return "mbr" if "mbr" in decoders and (probable or "map" not in decoders) else "map"
+
+
+def _passes(options: ParserOptions) -> int:
+    learner, order = options.learner, options.order
+    optimizer = getattr(learner, "optimizer", None)
+    if isinstance(learner, BeliefLearnerOptions):
+        return 5
+    if isinstance(learner, MaxMarginOptions) or isinstance(optimizer, ExponentiatedGradientOptions):
+        return 30
+    if isinstance(optimizer, LbfgsOptions | ConjugateGradientOptions):
+        return 10
+    by_trees = isinstance(getattr(order, "training_inference", None), DualDecompositionOptions)
+    return 30 if by_trees and isinstance(learner, OnlineOptions) else 15
+
+
+def _adagrad_rate(options: ParserOptions, training: Any) -> float:
+    """Losses of marginals are flat where marginals are near 0 or 1: large steps get stuck there.
+
+    AdaGrad's first step moves every weight by the whole rate, and with parts more weights add up
+    to a marginal.
+    """
+    first = isinstance(options.order, FirstOrderOptions)
+    if isinstance(options.learner, BeliefLearnerOptions):
+        return 0.015 if first else 0.01
+    propagates = isinstance(training, BeliefPropagationOptions) or isinstance(
+        getattr(options.order, "inference", None), BeliefPropagationOptions
+    )
+    return 0.02 if propagates else 0.05
+
+
+def fill(component: Some, values: Mapping[str, Any]) -> Some:
+    """The component with values in place of None, also in the components of its slots."""
+    changed: dict[str, Any] = {}
+    for one in options_of(type(component)):
+        value = getattr(component, one.field)
+        if isinstance(value, Component):
+            changed[one.field] = fill(value, values)
+        elif value is None and values.get(one.name) is not None:
+            changed[one.field] = values[one.name]
+    return replace(component, **changed)

@@ -1,0 +1,107 @@
+"""Inference: how trees and marginals of higher-order models are found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from arbora.options.declare import Component, option
+from arbora.options.learners import Need
+
+__all__ = [
+    "AutomataOptions", "BeliefPropagationOptions", "DecodeName", "DualDecompositionOptions",
+    "ExactOptions", "Factors", "HillClimbingOptions", "InferenceOptions", "SolverName",
+    "TrainingInferenceOptions",
+]  # fmt: skip
+
+DecodeName = Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"]
+SolverName = Literal["subgradient", "ad3", "branch"]
+Factors = Literal["pairs", "automata"]
+
+
+@dataclass(frozen=True)
+class _Inference(Component):
+    """`offers` says what learners can have from it, `decoders` how it can choose trees."""
+
+    offers: ClassVar[tuple[Need, ...]]
+    decoders: ClassVar[tuple[DecodeName, ...]]
+
+
+@dataclass(frozen=True)
+class ExactOptions(_Inference):
+    """Exact sums and best trees, projective only."""
+
+    tag: ClassVar[str] = "exact"
+    offers: ClassVar[tuple[Need, ...]] = ("best trees", "sums", "gradients")
+    decoders: ClassVar[tuple[DecodeName, ...]] = ("map", "mbr")
+
+
+@dataclass(frozen=True)
+class DualDecompositionOptions(_Inference):
+    """Dual decomposition over head automata and trees, with certificates (Koo et al. 2010)."""
+
+    tag: ClassVar[str] = "dual"
+    offers: ClassVar[tuple[Need, ...]] = ("best trees",)
+    decoders: ClassVar[tuple[DecodeName, ...]] = ("map",)
+    max_iterations: int = option(
+        5000,
+        "Iterations of dual decomposition per sentence; at most 1500 in training.",
+        "Trees and decoding", low=1, high=10**9,
+    )  # fmt: skip
+    solver: SolverName = option(
+        "branch",
+        "Solver of dual decomposition: subgradient, ad3, or branch, which adds branch and bound "
+        "for sentences that do not converge soon.",
+        "Trees and decoding",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BeliefPropagationOptions(_Inference):
+    """Loopy belief propagation with a tree factor (Gormley et al. 2015)."""
+
+    tag: ClassVar[str] = "bp"
+    offers: ClassVar[tuple[Need, ...]] = ("sums", "gradients")
+    decoders: ClassVar[tuple[DecodeName, ...]] = ("mbr",)
+    iterations: int = option(
+        4, "Number of BP iterations.", "Trees and decoding", name="bp_iterations", low=1,
+        high=10_000,
+    )  # fmt: skip
+    damping: float = option(
+        0.0, "Share of the previous message in each BP message.", "Trees and decoding", low=0.0,
+        high=0.99,
+    )  # fmt: skip
+    factors: Factors | None = option(
+        None,
+        "Factors of BP: pairs of arcs, or the head automata of dual and exact.",
+        "Trees and decoding", default_text="pairs; automata if inference is not bp",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class HillClimbingOptions(_Inference):
+    """Best trees by changing one head at a time, from several starts; approximate."""
+
+    tag: ClassVar[str] = "hill-climbing"
+    offers: ClassVar[tuple[Need, ...]] = ("best trees",)
+    decoders: ClassVar[tuple[DecodeName, ...]] = ("map",)
+    restarts: int = option(
+        8, "Random starts of hill climbing per sentence.", "Trees and decoding", low=0, high=10_000
+    )
+
+
+@dataclass(frozen=True)
+class AutomataOptions(_Inference):
+    """Head automata by themselves, over sets of arcs that need not be trees; training only."""
+
+    tag: ClassVar[str] = "automata"
+    offers: ClassVar[tuple[Need, ...]] = ("best trees", "sums")
+    decoders: ClassVar[tuple[DecodeName, ...]] = ()
+
+
+InferenceOptions = (
+    ExactOptions | DualDecompositionOptions | BeliefPropagationOptions | HillClimbingOptions
+)
+TrainingInferenceOptions = (
+    AutomataOptions | DualDecompositionOptions | ExactOptions | BeliefPropagationOptions
+)

@@ -1,0 +1,60 @@
+"""The options of `Parser` as keywords, for editors and type checkers.
+
+Written by tools/write_keywords.py from the declarations in this folder; do not edit.
+"""
+
+# fmt: off
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from arbora.options.declare import Component
+
+__all__ = ["ParserKeywords"]
+
+
+class ParserKeywords(TypedDict, total=False):
+    """Every option of a parser; see `arbora train --help-all`."""
+
+    arc_filter: bool
+    average: bool
+    batch_size: int
+    bits: int
+    bp_iterations: int
+    cluster_of: Literal["edge", "token"]
+    clusters: int
+    damping: float
+    decode: Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"]
+    decode_trees: Literal["nonprojective", "projective", "auto"]
+    factors: Literal["pairs", "automata"]
+    features: Literal["rich", "mcdonald2005", "squeezed2005", "morphological"]
+    first_temperature: float
+    held_out: float
+    inference: Literal["dual", "exact", "bp", "hill-climbing"] | Component
+    k: int
+    label_bits: int
+    labels: Literal["staged", "joint", "none"]
+    largest_step: float
+    last_temperature: float
+    learner: Literal["perceptron", "mira", "loglinear", "maxmargin", "l2", "risk", "l2+risk"] | Component
+    max_iterations: int
+    mira: Literal["1-best", "k-best", "factored", "mbr"]
+    optimizer: Literal["adagrad", "sgd", "lbfgs", "cg", "eg"] | Component
+    order: Literal["first", "sibling", "grandparent", "grandsibling"] | Component
+    passes: int
+    patience: int
+    projectivise: bool
+    prune_heads: int
+    prune_threshold: float
+    rate: float | Literal["auto"]
+    refit: bool
+    regularization: float
+    restarts: int
+    root: Literal["auto", "single", "multi"]
+    seed: int
+    solver: Literal["subgradient", "ad3", "branch"]
+    training_inference: Literal["automata", "dual", "exact", "bp"] | Component
+    trees: Literal["nonprojective", "projective"]
+    word_dropout: float

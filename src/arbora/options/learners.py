@@ -1,0 +1,141 @@
+"""Learners: what is compared with the gold trees, and which loss is minimised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from arbora.errors import ArgumentError
+from arbora.options.declare import Component, option, slot
+from arbora.options.optimizers import (
+    AdaGradOptions,
+    ConjugateGradientOptions,
+    ExponentiatedGradientOptions,
+    LbfgsOptions,
+    OnlineOptions,
+    OptimizerOptions,
+    SgdOptions,
+)
+from arbora.options.spelling import spelled
+
+__all__ = [
+    "BeliefLearnerOptions", "L2Options", "L2RiskOptions", "LearnerOptions", "LogLinearOptions",
+    "MaxMarginOptions", "MiraOptions", "MiraVariant", "Need", "PerceptronOptions", "RiskOptions",
+]  # fmt: skip
+
+MiraVariant = Literal["1-best", "k-best", "factored", "mbr"]
+Need = Literal["best trees", "sums", "gradients"]  # what a learner asks of training inference
+
+_OPTIMIZER = "Optimiser of loglinear (all five), of l2, risk and l2+risk (adagrad, sgd)."
+_DEFAULT_OPTIMIZER = "adagrad; eg with maxmargin"
+
+
+@dataclass(frozen=True)
+class PerceptronOptions(OnlineOptions):
+    """Averaged perceptron (Collins 2002)."""
+
+    tag: ClassVar[str] = "perceptron"
+    need: ClassVar[Need] = "best trees"
+
+
+@dataclass(frozen=True)
+class MiraOptions(OnlineOptions):
+    """MIRA (Crammer et al. 2006): the smallest update that wins the margin."""
+
+    tag: ClassVar[str] = "mira"
+    need: ClassVar[Need] = "best trees"
+    variant: MiraVariant = option(
+        "1-best", "Constraints of each MIRA update.", "Learning", name="mira"
+    )
+    k: int = option(5, "Trees per update of k-best MIRA.", "Learning", low=1, high=1000)
+    largest_step: float = option(0.001, "Upper bound C on a MIRA step.", "Learning", low=1e-12)
+
+
+@dataclass(frozen=True)
+class LogLinearOptions(Component):
+    """Conditional likelihood."""
+
+    tag: ClassVar[str] = "loglinear"
+    need: ClassVar[Need] = "sums"
+    optimizer: OptimizerOptions = slot(
+        (
+            AdaGradOptions, SgdOptions, LbfgsOptions, ConjugateGradientOptions,
+            ExponentiatedGradientOptions,
+        ),
+        AdaGradOptions(), _OPTIMIZER, "Learning", default_text=_DEFAULT_OPTIMIZER,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MaxMarginOptions(Component):
+    """Structured max-margin by exponentiated gradient (Koo et al. 2007)."""
+
+    tag: ClassVar[str] = "maxmargin"
+    need: ClassVar[Need] = "sums"
+    optimizer: ExponentiatedGradientOptions = slot(
+        (ExponentiatedGradientOptions,), ExponentiatedGradientOptions(), _OPTIMIZER, "Learning",
+        default_text=_DEFAULT_OPTIMIZER,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BeliefLearnerOptions(Component):
+    """Learners that backpropagate a loss of the marginals through inference."""
+
+    need: ClassVar[Need] = "gradients"
+    optimizer: AdaGradOptions | SgdOptions = slot(
+        (AdaGradOptions, SgdOptions), AdaGradOptions(), _OPTIMIZER, "Learning",
+        default_text=_DEFAULT_OPTIMIZER,
+    )  # fmt: skip
+    projectivise: bool | None = option(
+        None,
+        "With projective trees: learn from the nearest projective gold trees, as all other "
+        "learners do.",
+        "Learning", default_text="off",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class L2Options(BeliefLearnerOptions):
+    """Squared distance of the marginals from gold (Gormley et al. 2015)."""
+
+    tag: ClassVar[str] = "l2"
+
+
+@dataclass(frozen=True)
+class RiskOptions(BeliefLearnerOptions):
+    """Annealed risk (Gormley et al. 2015)."""
+
+    tag: ClassVar[str] = "risk"
+    first_temperature: float = option(
+        0.1, "Annealed risk: initial temperature.", "Learning", low=1e-9, high=1e6
+    )
+    last_temperature: float = option(
+        0.0001, "Annealed risk: final temperature.", "Learning", low=1e-9, high=1e6
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.last_temperature > self.first_temperature:
+            raise ArgumentError(
+                f"{spelled('last_temperature')} ({self.last_temperature:g}) must not exceed "
+                f"{spelled('first_temperature')} ({self.first_temperature:g})."
+            )
+
+
+@dataclass(frozen=True)
+class L2RiskOptions(RiskOptions):
+    """L2, then annealed risk from its best weights."""
+
+    tag: ClassVar[str] = "l2+risk"
+
+
+LearnerOptions = (
+    PerceptronOptions
+    | MiraOptions
+    | LogLinearOptions
+    | MaxMarginOptions
+    | L2Options
+    | RiskOptions
+    | L2RiskOptions
+)

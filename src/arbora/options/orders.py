@@ -1,0 +1,130 @@
+"""Orders: which parts of a tree are scored, and how models of that order are decoded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from arbora.errors import ArgumentError
+from arbora.names import PartKind
+from arbora.options.declare import Component, option, slot
+from arbora.options.inference import (
+    AutomataOptions,
+    BeliefPropagationOptions,
+    DecodeName,
+    DualDecompositionOptions,
+    ExactOptions,
+    HillClimbingOptions,
+    InferenceOptions,
+    TrainingInferenceOptions,
+)
+from arbora.options.spelling import spelled
+
+__all__ = [
+    "FirstOrderOptions", "GrandparentOptions", "GrandsiblingOptions", "HigherOrderOptions",
+    "OrderOptions", "SiblingOptions",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FirstOrderOptions(Component):
+    """Arcs by themselves; sums and best trees are exact."""
+
+    tag: ClassVar[str] = "first"
+    decoders: ClassVar[tuple[DecodeName, ...]] = (
+        "map", "mbr", "greedy", "greedy-posterior", "max-z",
+    )  # fmt: skip
+    clusters: int = option(0, "Hidden clusters of arcs; 0 for none.", "Model", low=0, high=256)
+    cluster_of: Literal["edge", "token"] | None = option(
+        None, "What a hidden cluster belongs to: the edge or the token.", "Model",
+        default_text="edge",
+    )  # fmt: skip
+
+    @property
+    def parts(self) -> tuple[PartKind, ...]:
+        """The kinds of parts that are scored besides arcs."""
+        return ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.clusters == 1:
+            raise ArgumentError(f"{spelled('clusters')} must be 0 (none) or at least 2, not 1.")
+        if self.cluster_of is not None and not self.clusters:
+            raise ArgumentError(
+                f"{spelled('cluster_of')} has no effect here: give {spelled('clusters')} as well."
+            )
+
+
+@dataclass(frozen=True)
+class HigherOrderOptions(Component):
+    """Arcs and parts of two or three arcs, over the arcs that a first-order pruner keeps.
+
+    With belief propagation alone the siblings of `pairs` are any two modifiers of a head (Gormley
+    et al. 2015, section 7.1); everywhere else they are consecutive ones.
+    """
+
+    automata: ClassVar[tuple[PartKind, ...]]
+    pairs: ClassVar[tuple[PartKind, ...]]
+    inference: InferenceOptions | None = slot(
+        (DualDecompositionOptions, ExactOptions, BeliefPropagationOptions, HillClimbingOptions),
+        None,
+        "How higher-order trees are found: dual decomposition, exact (projective trees), bp "
+        "(belief propagation) or hill-climbing.",
+        "Trees and decoding", common=True, default_text="dual; bp with l2, risk and l2+risk",
+    )  # fmt: skip
+    training_inference: TrainingInferenceOptions | None = slot(
+        (AutomataOptions, DualDecompositionOptions, ExactOptions, BeliefPropagationOptions),
+        None,
+        "Inference in training: where perceptron and mira look for rivals, or what the likelihood "
+        "sums over.",
+        "Learning", default_text="automata with dual, except siblings by mira; else as inference",
+    )  # fmt: skip
+    prune_threshold: float = option(
+        1e-3,
+        "Drop arcs whose probability is below this share of the word's likeliest head.",
+        "Trees and decoding", low=0.0, high=1.0,
+    )  # fmt: skip
+    prune_heads: int = option(
+        10, "Keep at most N heads per word.", "Trees and decoding", low=1, high=10**6
+    )
+
+    @property
+    def parts(self) -> tuple[PartKind, ...]:
+        """The kinds of parts that are scored besides arcs."""
+        engine = self.inference
+        is_pairs = isinstance(engine, BeliefPropagationOptions) and engine.factors == "pairs"
+        return self.pairs if is_pairs else self.automata
+
+
+@dataclass(frozen=True)
+class SiblingOptions(HigherOrderOptions):
+    """Modifiers of a head, two at a time."""
+
+    tag: ClassVar[str] = "sibling"
+    automata: ClassVar[tuple[PartKind, ...]] = ("consecutive_siblings",)
+    pairs: ClassVar[tuple[PartKind, ...]] = ("siblings",)
+
+
+@dataclass(frozen=True)
+class GrandparentOptions(HigherOrderOptions):
+    """An arc and the head of its head."""
+
+    tag: ClassVar[str] = "grandparent"
+    automata: ClassVar[tuple[PartKind, ...]] = ("grandparents",)
+    pairs: ClassVar[tuple[PartKind, ...]] = ("grandparents",)
+
+
+@dataclass(frozen=True)
+class GrandsiblingOptions(HigherOrderOptions):
+    """Siblings, grandparents, and both together."""
+
+    tag: ClassVar[str] = "grandsibling"
+    automata: ClassVar[tuple[PartKind, ...]] = (
+        "consecutive_siblings",
+        "grandparents",
+        "grandsiblings",
+    )
+    pairs: ClassVar[tuple[PartKind, ...]] = ("siblings", "grandparents")
+
+
+OrderOptions = FirstOrderOptions | SiblingOptions | GrandparentOptions | GrandsiblingOptions

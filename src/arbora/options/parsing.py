@@ -1,0 +1,62 @@
+"""Options of one call of `parse`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from arbora.errors import ArgumentError
+from arbora.names import TreeClass
+from arbora.options.declare import Component, option
+from arbora.options.inference import DecodeName
+from arbora.options.spelling import spelled
+
+__all__ = ["ParseOptions"]
+
+
+@dataclass(frozen=True)
+class ParseOptions(Component):
+    """How to parse; `kbest` and `samples` repeat every sentence, once for each tree."""
+
+    decode: DecodeName | None = option(
+        None,
+        "How trees are chosen: best score (map), most expected correct arcs (mbr), each word's "
+        "best head by score (greedy) or probability (greedy-posterior), or with the best hidden "
+        "clusters (max-z).",
+        "Trees and decoding", default_text="the model's",
+    )  # fmt: skip
+    trees: TreeClass | None = option(
+        None, "Class of trees to choose from.", "Trees and decoding", default_text="the model's"
+    )
+    probabilities: bool = option(
+        False, "Write arc and label probabilities and the tree's log-probability.",
+        "Trees and decoding",
+    )  # fmt: skip
+    kbest: int | None = option(
+        None, "Write the K best trees of each sentence.", "Trees and decoding", low=1, high=10**9
+    )
+    samples: int | None = option(
+        None, "Write K trees drawn from the distribution.", "Trees and decoding", low=1, high=10**9
+    )
+    seed: int = option(0, "Random seed of samples.", "Trees and decoding", low=0, high=2**63 - 1)
+    certificates: bool = option(
+        False,
+        "State in comments whether each tree is certainly the best (higher orders).",
+        "Trees and decoding",
+    )  # fmt: skip
+    max_words: int = option(
+        2000,
+        "Refuse longer sentences: time grows with the cube of the length, memory with the square.",
+        "Trees and decoding", low=1, high=10**9,
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kbest is not None and self.samples is not None:
+            raise ArgumentError(
+                f"give either {spelled('kbest')} or {spelled('samples')}, not both."
+            )
+        if self.certificates and (self.kbest is not None or self.samples is not None):
+            raise ArgumentError(
+                f"{spelled('certificates')} concern the best tree: leave {spelled('kbest')} and "
+                f"{spelled('samples')} out."
+            )

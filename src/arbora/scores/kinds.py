@@ -1,0 +1,62 @@
+"""The kinds of parts: a table with a row for each.
+
+A kind's place in the table is its number in the core (`cpp/include/arbora/tree/part_index.hpp`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from arbora.names import PartKind
+
+__all__ = ["KINDS", "PART_KINDS", "PartKind", "kind_number"]
+
+
+class KindOfPart(NamedTuple):
+    """What is known about a kind: its index columns, the rule for them, and who can use it."""
+
+    name: PartKind
+    columns: tuple[str, ...]
+    rule: str
+    summable: bool  # by the exact projective chart
+    walked: bool  # by head automata
+
+
+PART_KINDS: tuple[KindOfPart, ...] = (
+    KindOfPart(
+        "consecutive_siblings",
+        ("head", "side", "previous", "next"),
+        "side is 0 (left) or 1 (right), previous is nearer to the head than next, and -1 is START "
+        "as previous and END as next",
+        summable=True,
+        walked=True,
+    ),
+    KindOfPart(
+        "siblings",
+        ("head", "modifier", "modifier"),
+        "the smaller modifier comes first",
+        summable=False,
+        walked=False,
+    ),
+    KindOfPart(
+        "grandparents",
+        ("grandparent", "head", "modifier"),
+        "the grandparent of the root symbol is -1",
+        summable=True,
+        walked=True,
+    ),
+    KindOfPart(
+        "grandsiblings",
+        ("grandparent", "head", "side", "previous", "next"),
+        "side is 0 (left) or 1 (right), previous is nearer to the head than next, and -1 is START, "
+        "END and the root's grandparent",
+        summable=True,
+        walked=True,
+    ),
+)
+KINDS: tuple[PartKind, ...] = tuple(kind.name for kind in PART_KINDS)
+
+
+def kind_number(kind: PartKind) -> int:
+    """The number that the core knows a kind by."""
+    return KINDS.index(kind)

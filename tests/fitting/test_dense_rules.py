@@ -1,0 +1,106 @@
+"""Rules for whole arrays against loops over single numbers; checkpoints."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from arbora.fitting.dense_rules import DenseAdaGrad, DenseGradient
+
+RATE, REGULARIZATION, TOTAL, DELTA = 0.3, 2.0, 40, 1e-3
+SHAPES = {"matrix": (3, 2), "bias": (4,)}
+STEPS = 25
+
+
+class Arrays:
+    """A scorer as far as rules see it: parameters by name."""
+
+    def __init__(self, seed):
+        rng = np.random.default_rng(seed)
+        self._own = {name: rng.normal(size=shape) for name, shape in SHAPES.items()}
+
+    def parameters(self):
+        return self._own
+
+
+def rule_of(name, scorer):
+    if name == "sgd":
+        return DenseGradient(scorer, RATE, REGULARIZATION, TOTAL)
+    return DenseAdaGrad(scorer, RATE, REGULARIZATION, TOTAL, DELTA)
+
+
+def gradients(seed):
+    """Gradients of mini-batches, the last of a pass smaller."""
+    rng = np.random.default_rng(seed)
+    for step in range(STEPS):
+        yield {n: rng.normal(size=shape) for n, shape in SHAPES.items()}, 1 if step % 5 == 4 else 4
+
+
+def slowly(name, start, steps):
+    """One number at a time: the objective is sum of losses + regularization / 2 * w^2."""
+    w, squares, mean, seen = start, 0.0, 0.0, 0
+    for number, (g, sentences) in enumerate(steps, start=1):
+        g += REGULARIZATION * w * sentences / TOTAL
+        if name == "sgd":
+            w -= RATE / (1.0 + RATE * REGULARIZATION / TOTAL * seen) * g
+        else:
+            squares += g * g
+            w -= RATE * g / (DELTA + math.sqrt(squares))
+        seen += sentences
+        mean += (w - mean) / number
+    return w, mean
+
+
+@pytest.mark.parametrize("name", ["sgd", "adagrad"])
+def test_steps_of_every_number(name):
+    scorer = Arrays(1)
+    start = {key: values.copy() for key, values in scorer.parameters().items()}
+    rule = rule_of(name, scorer)
+    assert all(np.array_equal(rule.average()[key], start[key]) for key in SHAPES)  # no step yet
+    for gradient, sentences in gradients(2):
+        rule.apply(gradient, sentences)
+    for key, values in start.items():
+        for place in np.ndindex(values.shape):
+            steps = [(gradient[key][place], sentences) for gradient, sentences in gradients(2)]
+            w, mean = slowly(name, values[place], steps)
+            assert rule.current()[key][place] == pytest.approx(w, rel=1e-12)
+            assert rule.average()[key][place] == pytest.approx(mean, rel=1e-10)
+            assert scorer.parameters()[key][place] == rule.current()[key][place]  # in place
+
+
+@pytest.mark.parametrize("name", ["sgd", "adagrad"])
+def test_a_checkpoint_continues_to_the_same_bytes(name):
+    def run(interrupted):
+        rule = rule_of(name, Arrays(1))
+        for number, (gradient, sentences) in enumerate(gradients(3)):
+            rule.apply(gradient, sentences)
+            if interrupted and number == 11:
+                saved = {key: np.array(value) for key, value in rule.checkpoint().items()}
+                rule = rule_of(name, Arrays(9))
+                rule.restore(saved)
+        return [
+            values.tobytes() for get in (rule.current, rule.average) for values in get().values()
+        ]
+
+    assert run(True) == run(False)
+
+
+def test_adagrad_continues_with_the_squares_of_an_earlier_rule():
+    """Steps are as small as they had become; the average begins anew."""
+    earlier = rule_of("adagrad", Arrays(1))
+    for gradient, sentences in gradients(4):
+        earlier.apply(gradient, sentences)
+    start = earlier.current()
+    further, fresh = rule_of("adagrad", Arrays(5)), rule_of("adagrad", Arrays(5))
+    further.continue_from(earlier, start)
+    fresh.start_from(start)
+    gradient, sentences = next(iter(gradients(6)))
+    for rule in (further, fresh):
+        assert all(np.array_equal(rule.current()[key], start[key]) for key in SHAPES)
+        rule.apply(gradient, sentences)
+    for key in SHAPES:
+        moved = np.abs(further.current()[key] - start[key])
+        assert (moved < np.abs(fresh.current()[key] - start[key])).all()
+        np.testing.assert_array_equal(further.average()[key], further.current()[key])
