@@ -3,9 +3,8 @@
 python benchmarks/against.py OLD_PYTHON NEW_PYTHON --text FILE --model MODEL [--model MODEL ...]
 
 Each argument is the interpreter of an environment with Arbora. Both processes load the same model
-files, take turns, and report processor time; ratios are new / old, so below 1 is faster. Besides
-parsing (with and without probabilities), belief propagation on random scores and reading of the text
-are measured.
+files, take turns, and report processor time; ratios are new / old, so below 1 is faster. Measured
+are reading, parsing with and without probabilities, and belief propagation on random scores.
 """
 
 from __future__ import annotations
@@ -35,7 +34,8 @@ jobs = {"read": lambda: [len(chunk.block) for chunk in read_blocks(text)]}
 def parsing(model, probabilities):
     parser = arbora.load(model, threads=1)
     options = ParseOptions(probabilities=probabilities)
-    return lambda: [block.to_bytes(probabilities) for block, _ in parser.parse_blocks(text, options)]
+    parsed = parser.parse_blocks
+    return lambda: [block.to_bytes(probabilities) for block, _ in parsed(text, options)]
 
 
 for number, model in enumerate(models):
