@@ -100,10 +100,13 @@ class Labeller(Protocol):
         heads: IntArray,
         labels: IntArray | None,
         uniforms: FloatArray | None = None,
+        *,
+        probabilities: bool = True,
     ) -> LabelledArcs:
         """The best labels, or those that uniform numbers in [0, 1) draw.
 
-        `labels` are those that inference has chosen together with the tree.
+        `labels` are those that inference has chosen together with the tree. Probabilities may be
+        left out if nobody asks for them.
         """
         ...
 
@@ -118,7 +121,7 @@ class Unlabelled:
 
     def label(
         self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray,
-        labels: IntArray | None, uniforms: FloatArray | None = None,
+        labels: IntArray | None, uniforms: FloatArray | None = None, *, probabilities: bool = True,
     ) -> LabelledArcs:  # fmt: skip
         """No labels: -1 for every arc."""
         return LabelledArcs(np.full(len(heads), -1, dtype=np.int32), np.ones(len(heads)))
@@ -134,7 +137,7 @@ class JointLabels:
 
     def label(
         self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray,
-        labels: IntArray | None, uniforms: FloatArray | None = None,
+        labels: IntArray | None, uniforms: FloatArray | None = None, *, probabilities: bool = True,
     ) -> LabelledArcs:  # fmt: skip
         """The labels that inference has chosen."""
         assert labels is not None
@@ -158,9 +161,13 @@ class StagedLabels:
         heads: IntArray,
         labels: IntArray | None,
         uniforms: FloatArray | None = None,
+        *,
+        probabilities: bool = True,
     ) -> LabelledArcs:
         """The best label of every arc, or one that is drawn."""
         scores = self.scorer.scores(encoded, sentences, heads)
+        if uniforms is None and not probabilities:
+            return LabelledArcs(scores.argmax(axis=1).astype(np.int32), np.empty(0))
         given = softmax(scores)
         chosen = scores.argmax(axis=1) if uniforms is None else _drawn(given, uniforms)
         return LabelledArcs(chosen.astype(np.int32), given[np.arange(len(chosen)), chosen])

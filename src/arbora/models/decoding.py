@@ -173,7 +173,9 @@ class Decoder:
         if self.decode in _BY_MARGINALS:
             marginals = self.engine.infer(scored.scores)
         found = self._choose(scored.scores, marginals)
-        labels, given_arc = self.model.labeller.label(encoded, sentences, found.heads, found.labels)
+        labels, given_arc = self.model.labeller.label(
+            encoded, sentences, found.heads, found.labels, probabilities=probabilities
+        )
         if not probabilities:
             nothing = np.empty(0)
             return ParsedTrees(
