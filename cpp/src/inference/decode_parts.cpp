@@ -83,7 +83,8 @@ void batch_decode(const PartBatch& parts, const PartScores& scores, const Automa
   for (Index i = 0; i < parts.size(); ++i) {
     const PartIndex& own = parts[i];
     const Index cells = (own.n_words() + 1) * (own.n_words() + 1);
-    costs.push_back(100.0 * static_cast<double>(cells + own.consecutive() + own.grandsiblings()));
+    costs.push_back(100.0 * static_cast<double>(cells + own.count(PartKind::consecutive) +
+                                                own.count(PartKind::grandsiblings)));
   }
   const auto job = [&](Index i, Workspace& workspace) {
     const PartBatch::Place& place = parts.place(i);

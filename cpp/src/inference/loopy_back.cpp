@@ -53,14 +53,16 @@ void LoopyRun::beliefs_back(const PartScores& d_beliefs, const PartValues<double
   pair_belief_pullback(pair_inputs(last), both_.data(),
                        {d_first_.data(), d_second_.data(), d_pairs_.data()});
   add_pair_gradients();
-  if (n_in_rows_ > 0 && (d_beliefs.siblings != nullptr || d_beliefs.grandparents != nullptr)) {
+  if (n_in_rows_ > 0 &&
+      (d_beliefs[PartKind::siblings] != nullptr || d_beliefs[PartKind::grandparents] != nullptr)) {
     both_in_rows_.assign(at(n_in_rows_ + kPackWidth), 0.0);
     graph_.rows.read(d_beliefs, both_in_rows_.data());
     graph_.rows.beliefs_back(last.totals, last.in_rows, both_in_rows_.data(), row_gradients());
   }
   if (graph_.steps() == nullptr) return;
-  const bool of_grandparents = graph_.grand() && d_beliefs.grandparents != nullptr;
-  if (d_beliefs.consecutive == nullptr && d_beliefs.grandsiblings == nullptr && !of_grandparents) {
+  const bool of_grandparents = graph_.grand() && d_beliefs[PartKind::grandparents] != nullptr;
+  if (d_beliefs[PartKind::consecutive] == nullptr &&
+      d_beliefs[PartKind::grandsiblings] == nullptr && !of_grandparents) {
     return;
   }
   const StepTables d_steps = graph_.steps_of_tables(d_beliefs);

@@ -18,11 +18,12 @@ void LoopyGraph::set(const PartIndex& parts, const PartScores& scores,
   const PartKinds kinds = parts.kinds();
   parts_ = &parts;
   order_.set(parts);
-  grand_ = kinds.grandsiblings || (kinds.grandparents && settings.grandparents_in_walks);
+  grand_ = kinds.has(PartKind::grandsiblings) ||
+           (kinds.has(PartKind::grandparents) && settings.grandparents_in_walks);
   list_impossible();
   steps_.reset();
-  if (kinds.consecutive || grand_) steps_.emplace(steps_of_tables(scores));
-  pairs_of_grandparents_ = kinds.grandparents && !grand_;
+  if (kinds.has(PartKind::consecutive) || grand_) steps_.emplace(steps_of_tables(scores));
+  pairs_of_grandparents_ = kinds.has(PartKind::grandparents) && !grand_;
 
   arc_scores.resize(at(n_arcs()));
   for (Index a = 0; a < n_arcs(); ++a) arc_scores[at(a)] = scores.arcs[order_.cell(a)];
@@ -31,8 +32,8 @@ void LoopyGraph::set(const PartIndex& parts, const PartScores& scores,
   part_.clear();
   sibling_pairs_ = 0;
   // Damping mixes logarithms.
-  if (settings.damping > 0.0 ||
-      !rows.set(parts, order_, scores, kinds.siblings, pairs_of_grandparents_, settings.trees)) {
+  if (settings.damping > 0.0 || !rows.set(parts, order_, scores, kinds.has(PartKind::siblings),
+                                          pairs_of_grandparents_, settings.trees)) {
     rows.clear();
     list_pairs(settings.trees);
   }
@@ -76,20 +77,23 @@ StepTables LoopyGraph::steps_of_tables(const PartScores& tables) {
     return room.data();
   };
   if (grand_) {
-    possible.grandparents = without(tables.grandparents, parts_->grandparents(),
-                                    impossible_grandparents_, grandparents_);
-    possible.grandsiblings = without(tables.grandsiblings, parts_->grandsiblings(),
-                                     impossible_grandsiblings_, grandsiblings_);
+    possible[PartKind::grandparents] =
+        without(tables[PartKind::grandparents], parts_->count(PartKind::grandparents),
+                impossible_grandparents_, grandparents_);
+    possible[PartKind::grandsiblings] =
+        without(tables[PartKind::grandsiblings], parts_->count(PartKind::grandsiblings),
+                impossible_grandsiblings_, grandsiblings_);
   }
   return StepTables(*parts_, possible, grand_, StepTables::Cycles::ignored);
 }
 
 void LoopyGraph::clear_impossible(const PartValues<double>& tables) const {
-  if (tables.grandparents != nullptr) {
-    for (const Index place : impossible_grandparents_) tables.grandparents[place] = 0.0;
+  if (tables[PartKind::grandparents] != nullptr) {
+    for (const Index place : impossible_grandparents_) tables[PartKind::grandparents][place] = 0.0;
   }
-  if (tables.grandsiblings != nullptr) {
-    for (const Index place : impossible_grandsiblings_) tables.grandsiblings[place] = 0.0;
+  if (tables[PartKind::grandsiblings] != nullptr) {
+    for (const Index place : impossible_grandsiblings_)
+      tables[PartKind::grandsiblings][place] = 0.0;
   }
 }
 
@@ -101,7 +105,7 @@ void LoopyGraph::add_pair(Index one, Index two, Index part) {
 }
 
 void LoopyGraph::list_pairs(Trees trees) {
-  if (parts_->kinds().siblings) list_siblings();
+  if (parts_->kinds().has(PartKind::siblings)) list_siblings();
   sibling_pairs_ = n_pairs();
   if (pairs_of_grandparents_) list_grandparents(trees);
 }
@@ -160,10 +164,10 @@ void LoopyGraph::bound_messages(const PartScores& scores) {
   };
   double of_steps = 0.0;
   if (steps_) {
-    of_steps = largest(scores.consecutive, parts_->consecutive());
+    of_steps = largest(scores[PartKind::consecutive], parts_->count(PartKind::consecutive));
     if (grand()) {
-      of_steps += largest(scores.grandparents, parts_->grandparents()) +
-                  largest(scores.grandsiblings, parts_->grandsiblings());
+      of_steps += largest(scores[PartKind::grandparents], parts_->count(PartKind::grandparents)) +
+                  largest(scores[PartKind::grandsiblings], parts_->count(PartKind::grandsiblings));
     }
   }
   const double of_links = grand() ? 2.0 * static_cast<double>(parts_->n_words() + 1) : 0.0;
@@ -175,14 +179,15 @@ void LoopyGraph::read(const PartScores& tables, double* of_arcs, double* of_pair
   for (Index a = 0; a < n_arcs(); ++a) {
     of_arcs[a] = possible(a) ? tables.arcs[order_.cell(a)] : of_arcs[a];
   }
-  if (pairs_of_grandparents_ && tables.grandparents != nullptr) {
-    const double* of_root = tables.grandparents + parts_->grandparents_at(0);
+  if (pairs_of_grandparents_ && tables[PartKind::grandparents] != nullptr) {
+    const double* of_root = tables[PartKind::grandparents] + parts_->grandparents_at(0);
     for (Index a = 0; a < order_.first[1]; ++a) {
       if (possible(a)) of_arcs[a] += of_root[a];
     }
   }
   for (Index i = 0; i < n_pairs(); ++i) {
-    const double* table = i < sibling_pairs_ ? tables.siblings : tables.grandparents;
+    const double* table =
+        i < sibling_pairs_ ? tables[PartKind::siblings] : tables[PartKind::grandparents];
     of_pairs[i] = table == nullptr ? 0.0 : table[part_[at(i)]];
   }
 }
@@ -195,11 +200,12 @@ void LoopyGraph::write(const double* of_arcs, const double* of_pairs,
                        const PartValues<double>& tables) const {
   write_arcs(of_arcs, tables.arcs);
   if (pairs_of_grandparents_) {
-    double* of_root = tables.grandparents + parts_->grandparents_at(0);
+    double* of_root = tables[PartKind::grandparents] + parts_->grandparents_at(0);
     for (Index a = 0; a < order_.first[1]; ++a) of_root[a] = possible(a) ? of_arcs[a] : 0.0;
   }
   for (Index i = 0; i < n_pairs(); ++i) {
-    double* table = i < sibling_pairs_ ? tables.siblings : tables.grandparents;
+    double* table =
+        i < sibling_pairs_ ? tables[PartKind::siblings] : tables[PartKind::grandparents];
     table[part_[at(i)]] = of_pairs[i];
   }
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "arbora/inference/automaton.hpp"
-#include "arbora/tree/part_index.hpp"
+#include "arbora/tree/part_kinds.hpp"
 
 namespace arbora {
 

@@ -60,7 +60,7 @@ class LoopyGraph {
   StepTables steps_of_tables(const PartScores& tables);
   // The tables that walks write to, and their end: parts that no tree has are set to 0.
   PartValues<double> of_walks(PartValues<double> tables) const {
-    if (!grand()) tables.grandparents = nullptr;
+    if (!grand()) tables[PartKind::grandparents] = nullptr;
     return tables;
   }
   void clear_impossible(const PartValues<double>& tables) const;
