@@ -94,7 +94,8 @@ def decode_dual(
     )  # fmt: skip
     kernels.decode_dual(
         parts.index, parts.arrays(), automata, question, SOLVERS.index(solver),
-        answers._replace(certified=answers.certified.view(np.uint8)), threads,
+        (answers.heads, answers.scores, answers.bounds, answers.certified.view(np.uint8),
+         answers.iterations), threads,
     )  # fmt: skip
     impossible = np.flatnonzero(answers.iterations == 0)
     if len(impossible):
