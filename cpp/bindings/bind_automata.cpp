@@ -8,16 +8,10 @@
 #include "arrays.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::PartBatch;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::part_scores;
-using arbora::border::part_values;
 using Floats = Input<double>;
 using FloatAnswer = InOut<double>;
 
@@ -30,7 +24,7 @@ void over_walks(const PartBatch& parts, Floats arcs, Floats consecutive, Floats 
   const auto scores = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
   const auto answer =
       part_values(parts, d_arcs, d_consecutive, d_siblings, d_grandparents, d_grandsiblings);
-  arbora::border::check_count(values.size(), parts.size(), "values");
+  check_count(values.size(), parts.size(), "values");
   nb::gil_scoped_release release;
   Kernel(parts, scores, answer, values.data(), threads);
 }
@@ -43,10 +37,10 @@ void tree_parts(const PartBatch& parts, Floats arcs, Floats consecutive, Floats 
   const auto scores = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
   const auto answer =
       part_values(parts, d_arcs, d_consecutive, d_siblings, d_grandparents, d_grandsiblings);
-  arbora::border::check_count(values.size(), parts.size(), "values");
-  arbora::border::check_count(heads.size(), parts.place(parts.size()).words, "heads");
+  check_count(values.size(), parts.size(), "values");
+  check_count(heads.size(), parts.place(parts.size()).words, "heads");
   nb::gil_scoped_release release;
-  arbora::batch_tree_parts(parts, scores, heads.data(), amount, answer, values.data(), threads);
+  inference::batch_tree_parts(parts, scores, heads.data(), amount, answer, values.data(), threads);
 }
 
 template <auto Kernel>
@@ -61,12 +55,12 @@ void bind_walks(nb::module_& module, const char* name, const char* doc) {
 }  // namespace
 
 void bind_automata(nb::module_& module) {
-  bind_walks<&arbora::batch_best_walks>(
+  bind_walks<&inference::batch_best_walks>(
       module, "best_walks",
       "Adds 1 to every part of the best walks of all heads; values are their scores.");
-  bind_walks<&arbora::batch_best_choices>(module, "best_choices",
-                                          "The same where every word also chooses its own head.");
-  bind_walks<&arbora::batch_walk_sums>(
+  bind_walks<&inference::batch_best_choices>(
+      module, "best_choices", "The same where every word also chooses its own head.");
+  bind_walks<&inference::batch_walk_sums>(
       module, "walk_sums",
       "Adds the expected counts of parts over all walks; values are log sums.");
   module.def("tree_parts", &tree_parts, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
@@ -76,3 +70,5 @@ void bind_automata(nb::module_& module) {
              "values"_a.noconvert(), "threads"_a, "heads"_a, "amount"_a,
              "Adds an amount to every part of the given trees; values are the trees' scores.");
 }
+
+}  // namespace arbora::bindings

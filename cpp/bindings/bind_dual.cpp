@@ -10,30 +10,17 @@
 #include "interrupts.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::Index;
-using arbora::Interruption;
-using arbora::PartBatch;
-using arbora::Solver;
-using arbora::TreeQuestion;
-using arbora::border::check_count;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::part_scores;
-using arbora::border::run_polling;
-using arbora::border::to_array;
 using Floats = Input<double>;
 using Ints = Input<std::int64_t>;
 
 TreeQuestion question_of(bool projective, bool multi, Index max_iterations, bool lazy = true,
-                         double seconds = arbora::kInfinity) {
-  return {projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
-          multi ? arbora::Root::multi : arbora::Root::single, max_iterations, lazy, seconds};
+                         double seconds = kInfinity) {
+  return {projective ? Trees::projective : Trees::nonprojective, multi ? Root::multi : Root::single,
+          max_iterations, lazy, seconds};
 }
 
 void decode(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
@@ -49,15 +36,15 @@ void decode(const PartBatch& parts, Floats arcs, Floats consecutive, Floats sibl
   check_count(certified.size(), parts.size(), "certified");
   check_count(iterations.size(), parts.size(), "iterations");
   if (solver < 0 || solver > 3) throw nb::index_error("no such solver");
-  const arbora::AutomatonList automata{{sides.data(), sides.size()},
-                                       {states.data(), states.size()},
-                                       {numbers.data(), numbers.size()}};
-  const arbora::DualAnswers answers{heads.data(), scores.data(), bounds.data(), certified.data(),
-                                    iterations.data()};
+  const AutomatonList automata{{sides.data(), sides.size()},
+                               {states.data(), states.size()},
+                               {numbers.data(), numbers.size()}};
+  const DualAnswers answers{heads.data(), scores.data(), bounds.data(), certified.data(),
+                            iterations.data()};
   run_polling([&](Interruption& interruption) {
-    arbora::batch_decode(parts, values, automata,
-                         question_of(projective, multi, max_iterations, lazy, seconds),
-                         static_cast<Solver>(solver), answers, threads, interruption);
+    inference::batch_decode(parts, values, automata,
+                            question_of(projective, multi, max_iterations, lazy, seconds),
+                            static_cast<Solver>(solver), answers, threads, interruption);
   });
 }
 
@@ -66,9 +53,9 @@ std::tuple<Output<std::int32_t>, Output<double>, Output<double>> trace(
     Floats grandsiblings, Index sentence, bool projective, bool multi, Index max_iterations) {
   const auto values = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
   if (sentence < 0 || sentence >= parts.size()) throw nb::index_error("no such sentence");
-  arbora::DualTrace found = run_polling([&](Interruption& interruption) {
-    return arbora::trace_dual(parts, values, sentence,
-                              question_of(projective, multi, max_iterations), interruption);
+  DualTrace found = run_polling([&](Interruption& interruption) {
+    return inference::trace_dual(parts, values, sentence,
+                                 question_of(projective, multi, max_iterations), interruption);
   });
   return {to_array(std::move(found.recomputed)), to_array(std::move(found.duals)),
           to_array(std::move(found.primals))};
@@ -88,3 +75,5 @@ void bind_dual(nb::module_& module) {
              "max_iterations"_a,
              "Automata run, dual value and best score in every iteration of the subgradient.");
 }
+
+}  // namespace arbora::bindings

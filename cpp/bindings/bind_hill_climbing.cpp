@@ -4,25 +4,14 @@
 #include "arbora/inference/hill_climbing.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::Index;
-using arbora::PartBatch;
-using arbora::PartScores;
-using arbora::border::check_count;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::part_scores;
-
 using Floats = Input<double>;
 
-arbora::Trees trees_of(bool projective) {
-  return projective ? arbora::Trees::projective : arbora::Trees::nonprojective;
-}
-arbora::Root root_of(bool multi) { return multi ? arbora::Root::multi : arbora::Root::single; }
+Trees trees_of(bool projective) { return projective ? Trees::projective : Trees::nonprojective; }
+Root root_of(bool multi) { return multi ? Root::multi : Root::single; }
 
 void climb(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
            Floats grandparents, Floats grandsiblings, bool projective, bool multi_root, int threads,
@@ -32,10 +21,10 @@ void climb(const PartBatch& parts, Floats arcs, Floats consecutive, Floats sibli
       part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
   check_count(heads.size(), parts.place(parts.size()).words, "heads");
   check_count(score.size(), parts.size(), "score");
-  const arbora::ClimbOptions options{
+  const ClimbOptions options{
       trees_of(projective), root_of(multi_root), restarts, patience, seed, threads};
   nb::gil_scoped_release release;
-  arbora::batch_climb(parts, scores, options, given, heads.data(), score.data());
+  inference::batch_climb(parts, scores, options, given, heads.data(), score.data());
 }
 
 void head_changes(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
@@ -48,8 +37,8 @@ void head_changes(const PartBatch& parts, Floats arcs, Floats consecutive, Float
   check_count(heads.size(), n, "heads");
   check_count(gains.size(), (n + 1) * (n + 1), "gains");
   nb::gil_scoped_release release;
-  arbora::head_changes(parts[sentence], scores.of(parts.place(sentence)), trees_of(projective),
-                       root_of(multi_root), heads.data(), gains.data());
+  inference::head_changes(parts[sentence], scores.of(parts.place(sentence)), trees_of(projective),
+                          root_of(multi_root), heads.data(), gains.data());
 }
 
 }  // namespace
@@ -63,3 +52,5 @@ void bind_hill_climbing(nb::module_& module) {
              "grandparents"_a, "grandsiblings"_a, "projective"_a, "multi_root"_a, "sentence"_a,
              "heads"_a, "gains"_a.noconvert(), "What every change of one head of a tree gains.");
 }
+
+}  // namespace arbora::bindings

@@ -9,19 +9,9 @@
 #include "interrupts.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
-
-using arbora::Index;
-using arbora::Interruption;
-using arbora::PartBatch;
-using arbora::border::check_count;
-using arbora::border::checked_values;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::run_polling;
 
 using Floats = Input<double>;
 using FloatAnswer = InOut<double>;
@@ -33,16 +23,16 @@ using Answer = std::tuple<FloatAnswer, FloatAnswer, FloatAnswer, FloatAnswer, Fl
 using Settings = std::tuple<bool, bool, Index, double, bool, bool>;
 
 template <class Number, class Arrays>
-arbora::PartValues<Number> values_of(const PartBatch& parts, const Arrays& arrays) {
+PartValues<Number> values_of(const PartBatch& parts, const Arrays& arrays) {
   return std::apply([&](const auto&... tables) { return checked_values<Number>(parts, tables...); },
                     arrays);
 }
 
-arbora::LoopySettings settings_of(const Settings& given) {
+LoopySettings settings_of(const Settings& given) {
   const auto [projective, multi_root, iterations, damping, parallel, in_walks] = given;
   if (iterations < 1) throw std::invalid_argument("iterations");
-  return {projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
-          multi_root ? arbora::Root::multi : arbora::Root::single,
+  return {projective ? Trees::projective : Trees::nonprojective,
+          multi_root ? Root::multi : Root::single,
           iterations,
           damping,
           parallel,
@@ -51,14 +41,14 @@ arbora::LoopySettings settings_of(const Settings& given) {
 
 Index sums(const PartBatch& parts, Given scores, Settings given, int threads,
            FloatAnswer log_partition, FloatAnswer residuals, Answer beliefs) {
-  const arbora::LoopySettings settings = settings_of(given);
+  const LoopySettings settings = settings_of(given);
   check_count(log_partition.size(), parts.size(), "log_partition");
   check_count(residuals.size(), parts.size() * settings.iterations, "residuals");
   const auto values = values_of<const double>(parts, scores);
   const auto answer = values_of<double>(parts, beliefs);
   return run_polling([&](Interruption& interruption) {
-    return arbora::loopy_sums({parts, values, settings, threads, interruption},
-                              log_partition.data(), residuals.data(), answer);
+    return inference::loopy_sums({parts, values, settings, threads, interruption},
+                                 log_partition.data(), residuals.data(), answer);
   });
 }
 
@@ -70,34 +60,34 @@ struct Tape {
 
   nb::object parts;
   Given scores;
-  arbora::LoopyTape sentences;
+  LoopyTape sentences;
 };
 
 Index arcs(nb::object owner, Given scores, Settings given, int threads, Tape* tape,
            FloatAnswer beliefs) {
   const auto& parts = nb::cast<const PartBatch&>(owner);
-  const arbora::LoopySettings settings = settings_of(given);
+  const LoopySettings settings = settings_of(given);
   check_count(beliefs.size(), parts.place(parts.size()).cells, "beliefs");
   const auto values = values_of<const double>(parts, scores);
   if (tape != nullptr) tape->parts = owner, tape->scores = scores;
   return run_polling([&](Interruption& interruption) {
-    return arbora::loopy_arcs({parts, values, settings, threads, interruption},
-                              tape == nullptr ? nullptr : &tape->sentences, beliefs.data());
+    return inference::loopy_arcs({parts, values, settings, threads, interruption},
+                                 tape == nullptr ? nullptr : &tape->sentences, beliefs.data());
   });
 }
 
 // Without `of_parts`, only the beliefs of arcs have a gradient.
 Index vjp(const PartBatch& parts, Given scores, Settings given, int threads, Tape* tape,
           Given d_beliefs, bool of_parts, Answer d_scores) {
-  const arbora::LoopySettings settings = settings_of(given);
+  const LoopySettings settings = settings_of(given);
   const auto values = values_of<const double>(parts, scores);
   auto direction = values_of<const double>(parts, d_beliefs);
   if (!of_parts) direction = {direction.arcs};
   const auto answer = values_of<double>(parts, d_scores);
   if (tape != nullptr) check_count(tape->sentences.size(), parts.size(), "tape");
   return run_polling([&](Interruption& interruption) {
-    return arbora::loopy_vjp({parts, values, settings, threads, interruption},
-                             tape == nullptr ? nullptr : &tape->sentences, direction, answer);
+    return inference::loopy_vjp({parts, values, settings, threads, interruption},
+                                tape == nullptr ? nullptr : &tape->sentences, direction, answer);
   });
 }
 
@@ -116,3 +106,5 @@ void bind_loopy(nb::module_& module) {
              "d_beliefs"_a, "of_parts"_a, "d_scores"_a.noconvert(),
              "The gradient through the beliefs.");
 }
+
+}  // namespace arbora::bindings

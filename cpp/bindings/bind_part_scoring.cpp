@@ -12,23 +12,10 @@
 #include "arrays.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::Index;
-using arbora::PartBatch;
-using arbora::border::check_count;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::part_scores;
-using arbora::border::part_values;
-using arbora::features::Encoded;
-using arbora::features::FeatureSet;
-using arbora::scoring::Gradient;
-using arbora::scoring::LinearModel;
-using arbora::scoring::Selection;
 using Ints = Input<std::int64_t>;
 using Floats = Input<double>;
 using FloatAnswer = InOut<double>;
@@ -63,8 +50,7 @@ void score_parts(const LinearModel& model, Input<Weight> weights, double scale,
   check_count(kept.size(), parts.place(parts.size()).cells, "kept");
   const auto scores = part_values(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
   nb::gil_scoped_release release;
-  arbora::scoring::score_parts(model.arcs, weights.data(), scale, selection, parts, kept.data(),
-                               scores);
+  scoring::score_parts(model.arcs, weights.data(), scale, selection, parts, kept.data(), scores);
 }
 
 void expand_parts(const LinearModel& model, const Encoded& encoded, Ints sentences,
@@ -74,7 +60,7 @@ void expand_parts(const LinearModel& model, const Encoded& encoded, Ints sentenc
   check_model(model, gradient.weights());
   const auto d = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
   nb::gil_scoped_release release;
-  arbora::scoring::expand_parts(model.arcs, selection, parts, d, gradient);
+  scoring::expand_parts(model.arcs, selection, parts, d, gradient);
 }
 
 void part_norms(const LinearModel& model, const Encoded& encoded, Ints sentences,
@@ -84,16 +70,15 @@ void part_norms(const LinearModel& model, const Encoded& encoded, Ints sentences
   check_count(norms.size(), parts.size(), "norms");
   const auto d = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
   nb::gil_scoped_release release;
-  arbora::scoring::part_norms(model.arcs, selection, parts, d, norms.data());
+  scoring::part_norms(model.arcs, selection, parts, d, norms.data());
 }
 
 using Row = std::tuple<std::string_view, std::vector<std::string>, unsigned, double>;
 
 template <class Weight>
 std::vector<Row> explain_part(const LinearModel& model, Input<Weight> weights,
-                              const arbora::data::Block& block, Index sentence,
-                              const FeatureSet& features,
-                              const arbora::features::Clusters* clusters, const PartBatch& parts,
+                              const data::Block& block, Index sentence, const FeatureSet& features,
+                              const features::Clusters* clusters, const PartBatch& parts,
                               Index place, int kind, Index number) {
   check_model(model, weights.size());
   if (sentence < 0 || sentence >= block.sentences()) throw nb::index_error("no such sentence");
@@ -102,11 +87,10 @@ std::vector<Row> explain_part(const LinearModel& model, Input<Weight> weights,
     throw std::invalid_argument("parts of another sentence");
   }
   if (kind < 0 || kind > 3) throw nb::index_error("no such kind of parts");
-  const arbora::features::NamedSentence named(block, sentence, features.columns, clusters);
+  const features::NamedSentence named(block, sentence, features.columns, clusters);
   std::vector<Row> rows;
-  for (auto& entry :
-       arbora::scoring::explain_part(model.arcs, weights.data(), named.view(), parts[place],
-                                     static_cast<arbora::PartKind>(kind), number)) {
+  for (auto& entry : scoring::explain_part(model.arcs, weights.data(), named.view(), parts[place],
+                                           static_cast<PartKind>(kind), number)) {
     rows.emplace_back(entry.name, std::move(entry.atoms), entry.variant, entry.value);
   }
   return rows;
@@ -135,3 +119,5 @@ void bind_part_scoring(nb::module_& module) {
              "consecutive"_a, "siblings"_a, "grandparents"_a, "grandsiblings"_a,
              "norms"_a.noconvert(), "threads"_a);
 }
+
+}  // namespace arbora::bindings

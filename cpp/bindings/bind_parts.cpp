@@ -10,19 +10,9 @@
 #include "arbora/tree/part_index.hpp"
 #include "arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
-
-using arbora::Index;
-using arbora::PartBatch;
-using arbora::PartIndex;
-using arbora::PartKind;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::to_array;
 
 // The sentence, or an error instead of memory that is not ours.
 const PartIndex& sentence_of(const PartBatch& parts, Index sentence) {
@@ -57,10 +47,10 @@ Index first_of(const PartBatch& parts, int kind, Index sentence) {
 Output<std::int64_t> numbers(const PartBatch& parts, int kind, Index sentence,
                              Input<std::int64_t> columns) {
   const PartIndex& index = sentence_of(parts, sentence);
-  const auto width = static_cast<std::size_t>(arbora::part_columns(kind_of(kind)));
+  const auto width = static_cast<std::size_t>(tree::part_columns(kind_of(kind)));
   std::vector<std::int64_t> found(columns.size() / width);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    found[i] = arbora::part_number(index, kind_of(kind), columns.data() + i * width);
+    found[i] = tree::part_number(index, kind_of(kind), columns.data() + i * width);
   }
   return to_array(std::move(found));
 }
@@ -69,8 +59,8 @@ Output<std::int64_t> listed(const PartBatch& parts, int kind, Index sentence) {
   const PartIndex& index = sentence_of(parts, sentence);
   const Index rows = first_of(parts, kind, sentence + 1) - first_of(parts, kind, sentence);
   std::vector<std::int64_t> columns(
-      static_cast<std::size_t>(rows * arbora::part_columns(kind_of(kind))));
-  if (rows > 0) arbora::list_parts(index, kind_of(kind), columns.data());
+      static_cast<std::size_t>(rows * tree::part_columns(kind_of(kind))));
+  if (rows > 0) tree::list_parts(index, kind_of(kind), columns.data());
   return to_array(std::move(columns));
 }
 
@@ -81,7 +71,7 @@ Output<std::int64_t> of_tree(const PartBatch& parts, int kind, Index sentence,
     throw std::invalid_argument("heads has the wrong size");
   }
   std::vector<Index> found;
-  if (!arbora::parts_of_tree(index, kind_of(kind), heads.data(), found)) {
+  if (!tree::parts_of_tree(index, kind_of(kind), heads.data(), found)) {
     throw std::invalid_argument("an arc of the tree is not kept");
   }
   return to_array(std::vector<std::int64_t>(found.begin(), found.end()));
@@ -105,15 +95,15 @@ std::tuple<int, Index> problem(Input<double> arcs, Index n_words) {
   if (static_cast<Index>(arcs.size()) != (n_words + 1) * (n_words + 1)) {
     throw std::invalid_argument("arcs has the wrong size");
   }
-  const arbora::Verdict verdict = arbora::feasibility(
-      {arcs.data(), n_words}, arbora::Trees::nonprojective, arbora::Root::multi);
+  const Verdict verdict =
+      tree::feasibility({arcs.data(), n_words}, Trees::nonprojective, Root::multi);
   return {static_cast<int>(verdict.problem), verdict.word};
 }
 
 }  // namespace
 
 void bind_parts(nb::module_& module) {
-  module.attr("LARGEST_SCORE") = arbora::kLargestScore;
+  module.attr("LARGEST_SCORE") = kLargestScore;
   nb::class_<PartBatch>(module, "PartBatch", "The parts of second order of many sentences.")
       .def("__len__", &PartBatch::size)
       .def("first", &first_of, "kind"_a, "sentence"_a,
@@ -129,3 +119,5 @@ void bind_parts(nb::module_& module) {
   module.def("problem", &problem, "arcs"_a, "n_words"_a,
              "Why the arcs hold no tree, and the word that shows it.");
 }
+
+}  // namespace arbora::bindings

@@ -12,19 +12,9 @@
 #include "arrays.hpp"
 #include "interrupts.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
-
-using arbora::Index;
-using arbora::PartBatch;
-using arbora::PartValues;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::run_polling;
-using arbora::border::to_array;
 
 using Floats = Input<double>;
 using FloatAnswer = InOut<double>;
@@ -42,7 +32,7 @@ using Answer = std::tuple<FloatAnswer, FloatAnswer, FloatAnswer, FloatAnswer>;
 template <class Number, class Arrays>
 PartValues<Number> values_of(const PartBatch& parts, const Arrays& arrays) {
   const auto& end = parts.place(parts.size());
-  const arbora::PartKinds kinds = parts.kinds();
+  const PartKinds kinds = parts.kinds();
   const auto& [arcs, consecutive, grandparents, grandsiblings] = arrays;
   check_size(arcs.size(), end.cells, "arcs");
   check_size(consecutive.size(), end.consecutive, "consecutive_siblings");
@@ -53,18 +43,18 @@ PartValues<Number> values_of(const PartBatch& parts, const Arrays& arrays) {
           kinds.grandsiblings ? grandsiblings.data() : nullptr};
 }
 
-arbora::SecondOrderBatch batch_of(const PartBatch& parts, const Given& scores, bool multi_root,
-                                  int threads) {
+SecondOrderBatch batch_of(const PartBatch& parts, const Given& scores, bool multi_root,
+                          int threads) {
   if (parts.kinds().siblings) throw std::invalid_argument("any two siblings cannot be summed over");
-  return {parts, values_of<const double>(parts, scores),
-          multi_root ? arbora::Root::multi : arbora::Root::single, threads};
+  return {parts, values_of<const double>(parts, scores), multi_root ? Root::multi : Root::single,
+          threads};
 }
 
 Index sums(const PartBatch& parts, Given scores, bool multi_root, int threads,
            FloatAnswer log_partition) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_size(log_partition.size(), parts.size(), "log_partition");
-  return run_polling([&] { return arbora::second_order_sums(batch, log_partition.data(), {}); });
+  return run_polling([&] { return inference::second_order_sums(batch, log_partition.data(), {}); });
 }
 
 Index marginals(const PartBatch& parts, Given scores, bool multi_root, int threads,
@@ -73,14 +63,14 @@ Index marginals(const PartBatch& parts, Given scores, bool multi_root, int threa
   check_size(log_partition.size(), parts.size(), "log_partition");
   const auto values = values_of<double>(parts, answer);
   return run_polling(
-      [&] { return arbora::second_order_sums(batch, log_partition.data(), values); });
+      [&] { return inference::second_order_sums(batch, log_partition.data(), values); });
 }
 
 Index entropy(const PartBatch& parts, Given scores, bool multi_root, int threads,
               FloatAnswer answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_size(answer.size(), parts.size(), "entropy");
-  return run_polling([&] { return arbora::second_order_entropy(batch, answer.data()); });
+  return run_polling([&] { return inference::second_order_entropy(batch, answer.data()); });
 }
 
 Index vjp(const PartBatch& parts, Given scores, bool multi_root, int threads, Given d_marginals,
@@ -88,7 +78,7 @@ Index vjp(const PartBatch& parts, Given scores, bool multi_root, int threads, Gi
   const auto batch = batch_of(parts, scores, multi_root, threads);
   const auto direction = values_of<const double>(parts, d_marginals);
   const auto values = values_of<double>(parts, d_scores);
-  return run_polling([&] { return arbora::second_order_vjp(batch, direction, values); });
+  return run_polling([&] { return inference::second_order_vjp(batch, direction, values); });
 }
 
 Index argmax(const PartBatch& parts, Given scores, bool multi_root, int threads,
@@ -97,7 +87,7 @@ Index argmax(const PartBatch& parts, Given scores, bool multi_root, int threads,
   check_size(heads.size(), parts.place(parts.size()).words, "heads");
   check_size(score.size(), parts.size(), "score");
   return run_polling(
-      [&] { return arbora::second_order_argmax(batch, heads.data(), score.data()); });
+      [&] { return inference::second_order_argmax(batch, heads.data(), score.data()); });
 }
 
 // The first sentence without a tree; heads and scores of all trees; how many each sentence has.
@@ -109,11 +99,11 @@ std::tuple<Index, Output<std::int32_t>, Output<double>, Output<std::int64_t>> kb
   std::vector<std::int64_t> count;
   Index impossible = -1;
   run_polling([&] {
-    std::vector<std::vector<arbora::RankedTree>> lists;
-    impossible = arbora::second_order_kbest(batch, k, lists);
+    std::vector<std::vector<RankedTree>> lists;
+    impossible = inference::second_order_kbest(batch, k, lists);
     for (const auto& list : lists) {
       count.push_back(static_cast<std::int64_t>(list.size()));
-      for (const arbora::RankedTree& tree : list) {
+      for (const RankedTree& tree : list) {
         heads.insert(heads.end(), tree.heads.begin(), tree.heads.end());
         score.push_back(tree.score);
       }
@@ -129,8 +119,8 @@ Index sample(const PartBatch& parts, Given scores, bool multi_root, int threads,
   check_size(sentences.size(), parts.size(), "sentences");
   check_size(heads.size(), count * parts.place(parts.size()).words, "heads");
   return run_polling([&] {
-    return arbora::second_order_sample(batch, seed, {sentences.data(), sentences.size()}, count,
-                                       heads.data());
+    return inference::second_order_sample(batch, seed, {sentences.data(), sentences.size()}, count,
+                                          heads.data());
   });
 }
 
@@ -138,7 +128,7 @@ Index margins(const PartBatch& parts, Given scores, bool multi_root, int threads
               FloatAnswer answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_size(answer.size(), parts.place(parts.size()).cells, "margins");
-  return run_polling([&] { return arbora::second_order_margins(batch, answer.data()); });
+  return run_polling([&] { return inference::second_order_margins(batch, answer.data()); });
 }
 
 // Scores of trees of one sentence, n heads each; -inf where an arc is not kept.
@@ -152,9 +142,9 @@ void tree_scores(const PartBatch& parts, Given scores, Index sentence, Input<std
   }
   const auto values = values_of<const double>(parts, scores).of(parts.place(sentence));
   run_polling([&] {
-    arbora::Polling polling;
+    Polling polling;
     for (Index i = 0; i < static_cast<Index>(answer.size()); ++i) {
-      answer.data()[i] = arbora::score_of_tree(parts[sentence], values, heads.data() + i * n);
+      answer.data()[i] = tree::score_of_tree(parts[sentence], values, heads.data() + i * n);
       polling.after(20 * n * n);
     }
   });
@@ -164,7 +154,7 @@ void tree_scores(const PartBatch& parts, Given scores, Index sentence, Input<std
 
 // Calls return the first sentence without a tree, or -1.
 void bind_second_order(nb::module_& module) {
-  module.def("second_order_largest", &arbora::second_order_largest, "parts"_a,
+  module.def("second_order_largest", &inference::second_order_largest, "parts"_a,
              "The edges of the largest hypergraph, roughly.");
   module.def("second_order_sums", &sums, "parts"_a, "scores"_a, "multi_root"_a, "threads"_a,
              "log_partition"_a.noconvert(), "log Z of every sentence.");
@@ -187,3 +177,5 @@ void bind_second_order(nb::module_& module) {
   module.def("second_order_tree_scores", &tree_scores, "parts"_a, "scores"_a, "sentence"_a,
              "heads"_a, "answer"_a.noconvert(), "Scores of trees of one sentence.");
 }
+
+}  // namespace arbora::bindings

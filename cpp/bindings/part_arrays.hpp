@@ -7,7 +7,7 @@
 #include "arbora/tree/part_index.hpp"
 #include "arrays.hpp"
 
-namespace arbora::border {
+namespace arbora::bindings {
 
 inline void check_count(std::size_t size, Index expected, const char* what) {
   if (size != static_cast<std::size_t>(expected)) {
@@ -48,4 +48,4 @@ inline PartValues<double> part_values(const PartBatch& parts, const InOut<double
   return checked_values<double>(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
 }
 
-}  // namespace arbora::border
+}  // namespace arbora::bindings

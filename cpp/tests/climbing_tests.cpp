@@ -7,8 +7,7 @@
 #include "arbora/inference/hill_climbing.hpp"
 #include "expect.hpp"
 
-using namespace arbora;
-
+namespace arbora::tests {
 namespace {
 
 // Sentences with all parts; every arc to the right is kept, so that there are trees.
@@ -103,3 +102,5 @@ void test_climbing() {
     }
   }
 }
+
+}  // namespace arbora::tests

@@ -18,9 +18,8 @@
 #include "arbora/inference/shift.hpp"
 #include "expect.hpp"
 
+namespace arbora::tests {
 namespace {
-
-using namespace arbora;
 
 void test_exponential() {
   for (double x = -707.5; x <= 0.0; x += 0.37) {
@@ -230,6 +229,10 @@ void test_damaged_text() {
 }
 
 }  // namespace
+
+}  // namespace arbora::tests
+
+using namespace arbora::tests;
 
 int main() {
   test_damaged_text();

@@ -7,9 +7,8 @@
 #include "arbora/inference/decode_parts.hpp"
 #include "expect.hpp"
 
+namespace arbora::tests {
 namespace {
-
-using namespace arbora;
 
 std::vector<double> random_numbers(Index count, std::mt19937_64& random) {
   std::normal_distribution<double> normal;
@@ -158,3 +157,5 @@ void test_decoding() {
   test_active_set();
   test_interruption();
 }
+
+}  // namespace arbora::tests

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+namespace arbora::tests {
+
 inline int failures = 0;
 
 inline void expect(bool truth, const char* claim, const char* file, int line) {
@@ -12,7 +14,7 @@ inline void expect(bool truth, const char* claim, const char* file, int line) {
   ++failures;
   std::printf("%s, line %d: not true: %s\n", file, line, claim);
 }
-#define EXPECT(claim) expect((claim), #claim, __FILE__, __LINE__)
+#define EXPECT(claim) arbora::tests::expect((claim), #claim, __FILE__, __LINE__)
 
 inline bool near(double a, double b, double tolerance) {
   return std::abs(a - b) <= tolerance * std::max({1.0, std::abs(a), std::abs(b)});
@@ -23,3 +25,5 @@ void test_hypergraphs();  // hypergraph_tests.cpp
 void test_decoding();     // decoding_tests.cpp
 void test_learning();     // learning_tests.cpp
 void test_loopy();        // loopy_tests.cpp
+
+}  // namespace arbora::tests

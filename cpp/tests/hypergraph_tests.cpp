@@ -9,8 +9,7 @@
 #include "arbora/inference/second_order_batch.hpp"
 #include "expect.hpp"
 
-using namespace arbora;
-
+namespace arbora::tests {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -133,3 +132,5 @@ void test_hypergraphs() {
   }
   test_no_tree();
 }
+
+}  // namespace arbora::tests

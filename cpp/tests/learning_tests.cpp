@@ -8,20 +8,8 @@
 #include "arbora/scoring/linear_model.hpp"
 #include "expect.hpp"
 
+namespace arbora::tests {
 namespace {
-
-using namespace arbora;
-using features::ArcFilter;
-using features::Clusters;
-using features::Columns;
-using features::Encoded;
-using features::FeatureSet;
-using features::TemplateSet;
-using scoring::Gradient;
-using scoring::LinearModel;
-using scoring::Outcomes;
-using scoring::RowTable;
-using scoring::Selection;
 
 // Sentences of 1, 2 and 40 words; odd fields included.
 data::Block some_block() {
@@ -147,3 +135,5 @@ void test_learning() {
     }
   }
 }
+
+}  // namespace arbora::tests

@@ -6,8 +6,7 @@
 #include "arbora/inference/loopy.hpp"
 #include "expect.hpp"
 
-using namespace arbora;
-
+namespace arbora::tests {
 namespace {
 
 Interruption endless([] { return false; });
@@ -138,3 +137,5 @@ void test_loopy() {
     }
   }
 }
+
+}  // namespace arbora::tests

@@ -5,7 +5,7 @@
 
 #include "arbora/base/parallel.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -305,4 +305,4 @@ double score_of_tree(const PartIndex& parts, const PartScores& scores, const std
   return total;
 }
 
-}  // namespace arbora
+}  // namespace arbora::tree

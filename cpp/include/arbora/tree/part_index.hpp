@@ -17,7 +17,7 @@
 
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 
 // Which kinds of parts a model has.
 struct PartKinds {
@@ -174,4 +174,4 @@ void kept_parts_of_tree(const PartIndex& parts, PartKind kind, const std::int32_
 // The full score of a tree, its arcs included; -inf if an arc is not kept.
 double score_of_tree(const PartIndex& parts, const PartScores& scores, const std::int32_t* heads);
 
-}  // namespace arbora
+}  // namespace arbora::tree
