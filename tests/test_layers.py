@@ -88,6 +88,21 @@ def test_the_core_does_not_know_python_and_includes_go_down():
             assert down or there == here, f"{path} includes {there}"
 
 
+def test_every_folder_of_the_core_is_a_namespace():
+    for path in [*ROOT.glob("cpp/include/arbora/*/*.hpp"), *ROOT.glob("cpp/src/*/*.cpp")]:
+        names = re.findall(r"^namespace arbora[\w:]*", path.read_text(encoding="utf-8"), re.M)
+        assert set(names) <= {f"namespace arbora::{path.parent.name}"}, path
+
+
+def test_namespaces_of_the_core_see_the_layers_below():
+    text = (ROOT / "cpp/include/arbora/layers.hpp").read_text(encoding="utf-8")
+    for here, depth in CORE_DEPTH.items():
+        block = re.search(rf"^namespace {here} {{(.*?)}}", text, re.M | re.S)
+        assert block is not None, here
+        seen = set(re.findall(r"using namespace (\w+);", block.group(1)))
+        assert seen == {there for there in CORE_DEPTH if CORE_DEPTH[there] > depth}, here
+
+
 def test_files_stay_readable():
     for path in [
         *PACKAGE.rglob("*.py"),

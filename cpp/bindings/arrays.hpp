@@ -8,9 +8,12 @@
 #include <utility>
 #include <vector>
 
-namespace arbora::border {
+#include "arbora/layers.hpp"
+
+namespace arbora::bindings {
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -28,4 +31,4 @@ Output<T> to_array(std::vector<T>&& values) {
   return Output<T>(kept->data(), {kept->size()}, owner);
 }
 
-}  // namespace arbora::border
+}  // namespace arbora::bindings

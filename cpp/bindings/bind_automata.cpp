@@ -8,19 +8,10 @@
 #include "arrays.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::PartBatch;
-using arbora::border::check_count;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::part_scores;
-using arbora::border::part_values;
-using arbora::border::PartAnswer;
-using arbora::border::PartInput;
 using FloatAnswer = InOut<double>;
 
 // What a kernel makes of the walks of all heads: best ones, or sums.
@@ -41,7 +32,7 @@ void tree_parts(const PartBatch& parts, const PartInput& scores, const PartAnswe
   check_count(values.size(), parts.size(), "values");
   check_count(heads.size(), parts.place(parts.size()).words, "heads");
   nb::gil_scoped_release release;
-  arbora::batch_tree_parts(parts, given, heads.data(), amount, found, values.data(), threads);
+  batch_tree_parts(parts, given, heads.data(), amount, found, values.data(), threads);
 }
 
 template <auto Kernel>
@@ -53,15 +44,17 @@ void bind_walks(nb::module_& module, const char* name, const char* doc) {
 }  // namespace
 
 void bind_automata(nb::module_& module) {
-  bind_walks<&arbora::batch_best_walks>(
+  bind_walks<&batch_best_walks>(
       module, "best_walks",
       "Adds 1 to every part of the best walks of all heads; values are their scores.");
-  bind_walks<&arbora::batch_best_choices>(module, "best_choices",
-                                          "The same where every word also chooses its own head.");
-  bind_walks<&arbora::batch_walk_sums>(
+  bind_walks<&batch_best_choices>(module, "best_choices",
+                                  "The same where every word also chooses its own head.");
+  bind_walks<&batch_walk_sums>(
       module, "walk_sums",
       "Adds the expected counts of parts over all walks; values are log sums.");
   module.def("tree_parts", &tree_parts, "parts"_a, "scores"_a, "answer"_a.noconvert(),
              "values"_a.noconvert(), "heads"_a, "amount"_a, "threads"_a,
              "Adds an amount to every part of the given trees; values are the trees' scores.");
 }
+
+}  // namespace arbora::bindings

@@ -10,26 +10,10 @@
 #include "interrupts.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::Index;
-using arbora::Interruption;
-using arbora::PartBatch;
-using arbora::Solver;
-using arbora::TreeQuestion;
-using arbora::border::check_count;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::part_scores;
-using arbora::border::PartInput;
-using arbora::border::root_of;
-using arbora::border::run_polling;
-using arbora::border::to_array;
-using arbora::border::trees_of;
 using Floats = Input<double>;
 using Ints = Input<std::int64_t>;
 
@@ -40,7 +24,7 @@ using Automata = std::tuple<Ints, Ints, Floats>;
 using Answers = std::tuple<InOut<std::int32_t>, InOut<double>, InOut<double>, InOut<std::uint8_t>,
                            InOut<std::int64_t>>;
 
-arbora::DualAnswers checked(const PartBatch& parts, const Answers& answers) {
+DualAnswers checked(const PartBatch& parts, const Answers& answers) {
   const auto& [heads, scores, bounds, certified, iterations] = answers;
   check_count(heads.size(), parts.place(parts.size()).words, "heads");
   check_count(scores.size(), parts.size(), "scores");
@@ -56,13 +40,13 @@ void decode(const PartBatch& parts, const PartInput& tables, const Automata& giv
   const auto& [sides, states, numbers] = given;
   check_count(states.size(), static_cast<Index>(sides.size()), "states");
   if (solver < 0 || solver > 3) throw nb::index_error("no such solver");
-  const arbora::AutomatonList automata{{sides.data(), sides.size()},
-                                       {states.data(), states.size()},
-                                       {numbers.data(), numbers.size()}};
-  const arbora::DualAnswers found = checked(parts, answers);
+  const AutomatonList automata{{sides.data(), sides.size()},
+                               {states.data(), states.size()},
+                               {numbers.data(), numbers.size()}};
+  const DualAnswers found = checked(parts, answers);
   run_polling([&](Interruption& interruption) {
-    arbora::batch_decode(parts, values, automata, question, static_cast<Solver>(solver), found,
-                         threads, interruption);
+    batch_decode(parts, values, automata, question, static_cast<Solver>(solver), found, threads,
+                 interruption);
   });
 }
 
@@ -70,8 +54,8 @@ std::tuple<Output<std::int32_t>, Output<double>, Output<double>> trace(
     const PartBatch& parts, const PartInput& tables, Index sentence, const TreeQuestion& question) {
   const auto values = part_scores(parts, tables);
   if (sentence < 0 || sentence >= parts.size()) throw nb::index_error("no such sentence");
-  arbora::DualTrace found = run_polling([&](Interruption& interruption) {
-    return arbora::trace_dual(parts, values, sentence, question, interruption);
+  DualTrace found = run_polling([&](Interruption& interruption) {
+    return trace_dual(parts, values, sentence, question, interruption);
   });
   return {to_array(std::move(found.recomputed)), to_array(std::move(found.duals)),
           to_array(std::move(found.primals))};
@@ -89,10 +73,12 @@ void bind_dual(nb::module_& module) {
                                     seconds};
           },
           nb::kw_only(), "projective"_a, "multi_root"_a, "max_iterations"_a, "lazy"_a = true,
-          "seconds"_a = arbora::kInfinity);
+          "seconds"_a = kInfinity);
   module.def("decode_dual", &decode, "parts"_a, "scores"_a, "automata"_a, "question"_a, "solver"_a,
              "answers"_a.noconvert(), "threads"_a,
              "The best trees by dual decomposition, with their certificates.");
   module.def("trace_dual", &trace, "parts"_a, "scores"_a, "sentence"_a, "question"_a,
              "Automata run, dual value and best score in every iteration of the subgradient.");
 }
+
+}  // namespace arbora::bindings

@@ -4,31 +4,18 @@
 #include "arbora/inference/hill_climbing.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::Index;
-using arbora::PartBatch;
-using arbora::PartScores;
-using arbora::border::check_count;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::part_scores;
-
-using arbora::border::PartInput;
-using arbora::border::root_of;
-using arbora::border::trees_of;
-
 // Climbs from the given heads, if they are given; heads and scores are the answer.
-void climb(const PartBatch& parts, const PartInput& tables, const arbora::ClimbOptions& options,
-           bool given, InOut<std::int32_t> heads, InOut<double> score) {
+void climb(const PartBatch& parts, const PartInput& tables, const ClimbOptions& options, bool given,
+           InOut<std::int32_t> heads, InOut<double> score) {
   const PartScores scores = part_scores(parts, tables);
   check_count(heads.size(), parts.place(parts.size()).words, "heads");
   check_count(score.size(), parts.size(), "score");
   nb::gil_scoped_release release;
-  arbora::batch_climb(parts, scores, options, given, heads.data(), score.data());
+  batch_climb(parts, scores, options, given, heads.data(), score.data());
 }
 
 void head_changes(const PartBatch& parts, const PartInput& tables, bool projective, bool multi_root,
@@ -39,19 +26,19 @@ void head_changes(const PartBatch& parts, const PartInput& tables, bool projecti
   check_count(heads.size(), n, "heads");
   check_count(gains.size(), (n + 1) * (n + 1), "gains");
   nb::gil_scoped_release release;
-  arbora::head_changes(parts[sentence], scores.of(parts.place(sentence)), trees_of(projective),
-                       root_of(multi_root), heads.data(), gains.data());
+  inference::head_changes(parts[sentence], scores.of(parts.place(sentence)), trees_of(projective),
+               root_of(multi_root), heads.data(), gains.data());
 }
 
 }  // namespace
 
 void bind_hill_climbing(nb::module_& module) {
-  nb::class_<arbora::ClimbOptions>(module, "ClimbOptions")
+  nb::class_<ClimbOptions>(module, "ClimbOptions")
       .def(
           "__init__",
-          [](arbora::ClimbOptions* self, bool projective, bool multi_root, Index restarts,
-             Index patience, std::uint64_t seed, int threads) {
-            new (self) arbora::ClimbOptions{
+          [](ClimbOptions* self, bool projective, bool multi_root, Index restarts, Index patience,
+             std::uint64_t seed, int threads) {
+            new (self) ClimbOptions{
                 trees_of(projective), root_of(multi_root), restarts, patience, seed, threads};
           },
           nb::kw_only(), "projective"_a, "multi_root"_a, "restarts"_a, "patience"_a, "seed"_a,
@@ -62,3 +49,5 @@ void bind_hill_climbing(nb::module_& module) {
              "sentence"_a, "heads"_a, "gains"_a.noconvert(),
              "What every change of one head of a tree gains.");
 }
+
+}  // namespace arbora::bindings

@@ -14,17 +14,9 @@
 #include "arrays.hpp"
 #include "interrupts.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
-
-using arbora::Index;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::run_polling;
-using arbora::border::to_array;
 
 using Floats = Input<double>;
 using Counts = Input<std::int64_t>;
@@ -37,7 +29,7 @@ void check_size(std::size_t size, std::size_t expected, const char* what) {
 
 // The arguments every call begins with.
 struct Call {
-  arbora::Batch batch;
+  Batch batch;
   std::size_t sentences, words = 0, columns = 0, cells = 0;  // cells with labels
 
   Call(const Floats& scores, const Counts& n_words, Index n_labels, bool projective,
@@ -45,8 +37,8 @@ struct Call {
       : batch{scores.data(),
               {n_words.data(), n_words.size()},
               n_labels,
-              projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
-              multi_root ? arbora::Root::multi : arbora::Root::single,
+              projective ? Trees::projective : Trees::nonprojective,
+              multi_root ? Root::multi : Root::single,
               threads},
         sentences(n_words.size()) {
     for (const std::int64_t n : batch.n_words) {
@@ -59,8 +51,8 @@ struct Call {
 };
 
 Output<double> room(std::size_t count) {
-  double* buffer = arbora::take_buffer(count);
-  nb::capsule owner(buffer, [](void* p) noexcept { arbora::give_buffer(static_cast<double*>(p)); });
+  double* buffer = base::take_buffer(count);
+  nb::capsule owner(buffer, [](void* p) noexcept { base::give_buffer(static_cast<double*>(p)); });
   return Output<double>(buffer, {count}, owner);
 }
 
@@ -72,7 +64,7 @@ std::vector<std::tuple<Index, int, Index, Index, Index, int, Index>> copy_and_ch
   check_size(scores.size(), call.cells, "scores");
   std::vector<std::tuple<Index, int, Index, Index, Index, int, Index>> found;
   run_polling([&] {
-    for (const arbora::Fault& f : arbora::copy_and_check(call.batch, scores.data())) {
+    for (const inference::Fault& f : inference::copy_and_check(call.batch, scores.data())) {
       found.emplace_back(f.sentence, static_cast<int>(f.cell), f.head, f.modifier, f.label,
                          static_cast<int>(f.verdict.problem), f.verdict.word);
     }
@@ -89,8 +81,8 @@ void sums(Floats scores, Counts n_words, Index n_labels, bool projective, bool m
   check_size(shift.size(), call.columns, "shift");
   if (marginals.size() != 0) check_size(marginals.size(), call.cells, "marginals");
   run_polling([&] {
-    arbora::batch_sums(call.batch, log_partition.data(), relative.data(), shift.data(),
-                       marginals.size() == 0 ? nullptr : marginals.data());
+    inference::batch_sums(call.batch, log_partition.data(), relative.data(), shift.data(),
+                          marginals.size() == 0 ? nullptr : marginals.data());
   });
 }
 
@@ -101,7 +93,7 @@ void vjp(Floats scores, Counts n_words, Index n_labels, bool projective, bool mu
   check_size(d_marginals.size(), call.cells, "d_marginals");
   check_size(d_scores.size(), call.cells, "d_scores");
   run_polling([&] {
-    arbora::batch_vjp(call.batch, marginals.data(), d_marginals.data(), d_scores.data());
+    inference::batch_vjp(call.batch, marginals.data(), d_marginals.data(), d_scores.data());
   });
 }
 
@@ -111,7 +103,8 @@ void argmax(Floats scores, Counts n_words, Index n_labels, bool projective, bool
   check_size(heads.size(), call.words, "heads");
   check_size(labels.size(), call.words, "labels");
   check_size(score.size(), call.sentences, "score");
-  run_polling([&] { arbora::batch_argmax(call.batch, heads.data(), labels.data(), score.data()); });
+  run_polling(
+      [&] { inference::batch_argmax(call.batch, heads.data(), labels.data(), score.data()); });
 }
 
 // Heads, labels and scores of all trees, sentence after sentence, and how many each sentence has.
@@ -123,7 +116,7 @@ std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>, Output<st
   std::vector<double> score;
   std::vector<std::int64_t> count;
   run_polling([&] {
-    const auto lists = arbora::batch_kbest(call.batch, k);
+    const auto lists = inference::batch_kbest(call.batch, k);
     std::size_t trees = 0, words = 0;
     for (const auto& list : lists) {
       count.push_back(static_cast<std::int64_t>(list.size()));
@@ -134,7 +127,7 @@ std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>, Output<st
     labels.reserve(words);
     score.reserve(trees);
     for (const auto& list : lists) {
-      for (const arbora::RankedTree& tree : list) {
+      for (const RankedTree& tree : list) {
         heads.insert(heads.end(), tree.heads.begin(), tree.heads.end());
         labels.insert(labels.end(), tree.labels.begin(), tree.labels.end());
         score.push_back(tree.score);
@@ -154,8 +147,8 @@ void sample(Floats scores, Counts n_words, Index n_labels, bool projective, bool
   check_size(heads.size(), size, "heads");
   if (n_labels > 1) check_size(labels.size(), size, "labels");
   run_polling([&] {
-    arbora::batch_sample(call.batch, seed, {sentences.data(), sentences.size()}, count,
-                         heads.data(), n_labels > 1 ? labels.data() : nullptr);
+    inference::batch_sample(call.batch, seed, {sentences.data(), sentences.size()}, count,
+                            heads.data(), n_labels > 1 ? labels.data() : nullptr);
   });
 }
 
@@ -164,7 +157,7 @@ void margins(Floats scores, Counts n_words, Index n_labels, bool projective, boo
   check_size(static_cast<std::size_t>(n_labels), 1, "n_labels");
   const Call call(scores, n_words, n_labels, projective, multi_root, threads);
   check_size(answer.size(), call.cells, "answer");
-  run_polling([&] { arbora::batch_margins(call.batch, answer.data()); });
+  run_polling([&] { inference::batch_margins(call.batch, answer.data()); });
 }
 
 void prune(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
@@ -176,15 +169,15 @@ void prune(Floats scores, Counts n_words, Index n_labels, bool projective, bool 
   check_size(trees.size(), call.words, "trees");
   check_size(kept.size(), call.cells, "kept");
   run_polling([&] {
-    arbora::batch_prune(call.batch, marginals.data(), trees.data(), {threshold, heads},
-                        kept.data());
+    inference::batch_prune(call.batch, marginals.data(), trees.data(), {threshold, heads},
+                           kept.data());
   });
 }
 
 }  // namespace
 
 void bind_inference(nb::module_& module) {
-  module.attr("LARGEST_SCORE") = arbora::kLargestScore;
+  module.attr("LARGEST_SCORE") = kLargestScore;
   module.def("room", &room, "count"_a,
              "An uninitialised array for an answer, over memory that is used again.");
   module.def("copy_and_check", &copy_and_check, "source"_a, "n_words"_a, "n_labels"_a,
@@ -212,3 +205,5 @@ void bind_inference(nb::module_& module) {
              "threads"_a, "marginals"_a, "trees"_a, "threshold"_a, "heads"_a, "kept"_a.noconvert(),
              "Which arcs are likely enough; those of the given trees are kept.");
 }
+
+}  // namespace arbora::bindings

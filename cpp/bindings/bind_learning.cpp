@@ -6,16 +6,10 @@
 #include "arbora/learning/update.hpp"
 #include "arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::border::InOut;
-using arbora::learning::AdaGradStep;
-using arbora::learning::Weights;
-using arbora::learning::WeightState;
-using arbora::scoring::Gradient;
 using Floats = InOut<double>;
 
 // `state` holds three numbers per weight: sum, squares, seen.
@@ -38,7 +32,7 @@ void bind_learning(nb::module_& module) {
       [](Gradient& gradient, Floats values, Floats state, double rate, double clock, int threads) {
         const Weights weights = view(gradient, values, state);
         nb::gil_scoped_release release;
-        arbora::learning::additive_update({rate, clock}, gradient, weights, threads);
+        learning::additive_update({rate, clock}, gradient, weights, threads);
       },
       "gradient"_a, "values"_a.noconvert(), "state"_a.noconvert(), "rate"_a, "clock"_a,
       "threads"_a);
@@ -47,7 +41,7 @@ void bind_learning(nb::module_& module) {
       [](Floats values, Floats state, double clock, int threads) {
         const Weights weights = view(values, state);
         nb::gil_scoped_release release;
-        arbora::learning::additive_flush(clock, weights, threads);
+        learning::additive_flush(clock, weights, threads);
       },
       "values"_a.noconvert(), "state"_a.noconvert(), "clock"_a, "threads"_a);
   module.def(
@@ -56,7 +50,7 @@ void bind_learning(nb::module_& module) {
          double step, int threads) {
         const Weights weights = view(gradient, values, state);
         nb::gil_scoped_release release;
-        arbora::learning::adagrad_update({rate, delta, decay, step}, gradient, weights, threads);
+        learning::adagrad_update({rate, delta, decay, step}, gradient, weights, threads);
       },
       "gradient"_a, "values"_a.noconvert(), "state"_a.noconvert(), "rate"_a, "delta"_a, "decay"_a,
       "step"_a, "threads"_a);
@@ -66,7 +60,7 @@ void bind_learning(nb::module_& module) {
          int threads) {
         const Weights weights = view(values, state);
         nb::gil_scoped_release release;
-        arbora::learning::adagrad_flush({rate, delta, decay, step}, weights, threads);
+        learning::adagrad_flush({rate, delta, decay, step}, weights, threads);
       },
       "values"_a.noconvert(), "state"_a.noconvert(), "rate"_a, "delta"_a, "decay"_a, "step"_a,
       "threads"_a);
@@ -75,7 +69,9 @@ void bind_learning(nb::module_& module) {
       [](Gradient& gradient, Floats dense, int threads) {
         if (gradient.weights() != dense.size()) throw std::invalid_argument("dense: wrong size");
         nb::gil_scoped_release release;
-        arbora::learning::add_gradient(gradient, dense.data(), threads);
+        learning::add_gradient(gradient, dense.data(), threads);
       },
       "gradient"_a, "dense"_a.noconvert(), "threads"_a);
 }
+
+}  // namespace arbora::bindings

@@ -8,25 +8,10 @@
 #include "interrupts.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::Index;
-using arbora::Interruption;
-using arbora::PartBatch;
-using arbora::border::check_count;
-using arbora::border::InOut;
-using arbora::border::run_polling;
-
-using arbora::LoopySettings;
-using arbora::border::part_scores;
-using arbora::border::part_values;
-using arbora::border::PartAnswer;
-using arbora::border::PartInput;
-using arbora::border::root_of;
-using arbora::border::trees_of;
 using FloatAnswer = InOut<double>;
 
 Index sums(const PartBatch& parts, const PartInput& scores, const LoopySettings& settings,
@@ -37,8 +22,8 @@ Index sums(const PartBatch& parts, const PartInput& scores, const LoopySettings&
   const auto values = part_scores(parts, scores);
   const auto answer = part_values(parts, beliefs);
   return run_polling([&](Interruption& interruption) {
-    return arbora::loopy_sums({parts, values, settings, threads, interruption},
-                              log_partition.data(), residuals.data(), answer);
+    return loopy_sums({parts, values, settings, threads, interruption}, log_partition.data(),
+                      residuals.data(), answer);
   });
 }
 
@@ -50,7 +35,7 @@ struct Tape {
 
   nb::object parts;
   PartInput scores;
-  arbora::LoopyTape sentences;
+  LoopyTape sentences;
 };
 
 Index arcs(nb::object owner, const PartInput& scores, const LoopySettings& settings, int threads,
@@ -60,8 +45,8 @@ Index arcs(nb::object owner, const PartInput& scores, const LoopySettings& setti
   const auto values = part_scores(parts, scores);
   if (tape != nullptr) tape->parts = owner, tape->scores = scores;
   return run_polling([&](Interruption& interruption) {
-    return arbora::loopy_arcs({parts, values, settings, threads, interruption},
-                              tape == nullptr ? nullptr : &tape->sentences, beliefs.data());
+    return loopy_arcs({parts, values, settings, threads, interruption},
+                      tape == nullptr ? nullptr : &tape->sentences, beliefs.data());
   });
 }
 
@@ -75,8 +60,8 @@ Index vjp(const PartBatch& parts, const PartInput& scores, const LoopySettings& 
   const auto answer = part_values(parts, d_scores);
   if (tape != nullptr) check_count(tape->sentences.size(), parts.size(), "tape");
   return run_polling([&](Interruption& interruption) {
-    return arbora::loopy_vjp({parts, values, settings, threads, interruption},
-                             tape == nullptr ? nullptr : &tape->sentences, direction, answer);
+    return loopy_vjp({parts, values, settings, threads, interruption},
+                     tape == nullptr ? nullptr : &tape->sentences, direction, answer);
   });
 }
 
@@ -107,3 +92,5 @@ void bind_loopy(nb::module_& module) {
              "d_beliefs"_a, "of_parts"_a, "d_scores"_a.noconvert(),
              "The gradient through the beliefs.");
 }
+
+}  // namespace arbora::bindings

@@ -12,25 +12,10 @@
 #include "arrays.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::Index;
-using arbora::PartBatch;
-using arbora::border::check_count;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::part_scores;
-using arbora::border::part_values;
-using arbora::border::PartAnswer;
-using arbora::border::PartInput;
-using arbora::features::Encoded;
-using arbora::features::FeatureSet;
-using arbora::scoring::Gradient;
-using arbora::scoring::LinearModel;
-using arbora::scoring::Selection;
 using Ints = Input<std::int64_t>;
 
 // The selection, after checking that its sentences are those of the parts.
@@ -61,8 +46,7 @@ void score_parts(const LinearModel& model, Input<Weight> weights, double scale,
   check_count(kept.size(), parts.place(parts.size()).cells, "kept");
   const auto scores = part_values(parts, answer);
   nb::gil_scoped_release release;
-  arbora::scoring::score_parts(model.arcs, weights.data(), scale, selection, parts, kept.data(),
-                               scores);
+  scoring::score_parts(model.arcs, weights.data(), scale, selection, parts, kept.data(), scores);
 }
 
 void expand_parts(const LinearModel& model, const Encoded& encoded, Ints sentences,
@@ -72,7 +56,7 @@ void expand_parts(const LinearModel& model, const Encoded& encoded, Ints sentenc
   check_model(model, gradient.weights());
   const auto d = part_scores(parts, d_scores);
   nb::gil_scoped_release release;
-  arbora::scoring::expand_parts(model.arcs, selection, parts, d, gradient);
+  scoring::expand_parts(model.arcs, selection, parts, d, gradient);
 }
 
 void part_norms(const LinearModel& model, const Encoded& encoded, Ints sentences,
@@ -82,16 +66,15 @@ void part_norms(const LinearModel& model, const Encoded& encoded, Ints sentences
   check_count(norms.size(), parts.size(), "norms");
   const auto d = part_scores(parts, d_scores);
   nb::gil_scoped_release release;
-  arbora::scoring::part_norms(model.arcs, selection, parts, d, norms.data());
+  scoring::part_norms(model.arcs, selection, parts, d, norms.data());
 }
 
 using Row = std::tuple<std::string_view, std::vector<std::string>, unsigned, double>;
 
 template <class Weight>
 std::vector<Row> explain_part(const LinearModel& model, Input<Weight> weights,
-                              const arbora::data::Block& block, Index sentence,
-                              const FeatureSet& features,
-                              const arbora::features::Clusters* clusters, const PartBatch& parts,
+                              const data::Block& block, Index sentence, const FeatureSet& features,
+                              const features::Clusters* clusters, const PartBatch& parts,
                               Index place, std::size_t kind, Index number) {
   check_model(model, weights.size());
   if (sentence < 0 || sentence >= block.sentences()) throw nb::index_error("no such sentence");
@@ -99,12 +82,11 @@ std::vector<Row> explain_part(const LinearModel& model, Input<Weight> weights,
   if (parts[place].n_words() != block.words(sentence)) {
     throw std::invalid_argument("parts of another sentence");
   }
-  if (kind >= arbora::kPartKinds) throw nb::index_error("no such kind of parts");
-  const arbora::features::NamedSentence named(block, sentence, features.columns, clusters);
+  if (kind >= kPartKinds) throw nb::index_error("no such kind of parts");
+  const features::NamedSentence named(block, sentence, features.columns, clusters);
   std::vector<Row> rows;
-  for (auto& entry :
-       arbora::scoring::explain_part(model.arcs, weights.data(), named.view(), parts[place],
-                                     static_cast<arbora::PartKind>(kind), number)) {
+  for (auto& entry : scoring::explain_part(model.arcs, weights.data(), named.view(), parts[place],
+                                           static_cast<PartKind>(kind), number)) {
     rows.emplace_back(entry.name, std::move(entry.atoms), entry.variant, entry.value);
   }
   return rows;
@@ -129,3 +111,5 @@ void bind_part_scoring(nb::module_& module) {
   module.def("part_norms", &part_norms, "model"_a, "encoded"_a, "sentences"_a, "parts"_a,
              "d_scores"_a, "norms"_a.noconvert(), "threads"_a);
 }
+
+}  // namespace arbora::bindings

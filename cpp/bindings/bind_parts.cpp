@@ -11,19 +11,9 @@
 #include "arbora/tree/part_kinds.hpp"
 #include "arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
-
-using arbora::Index;
-using arbora::PartBatch;
-using arbora::PartIndex;
-using arbora::PartKind;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::to_array;
 
 // The sentence, or an error instead of memory that is not ours.
 const PartIndex& sentence_of(const PartBatch& parts, Index sentence) {
@@ -32,7 +22,7 @@ const PartIndex& sentence_of(const PartBatch& parts, Index sentence) {
 }
 
 PartKind kind_of(std::size_t kind) {
-  if (kind >= arbora::kPartKinds) throw nb::index_error("no such kind of parts");
+  if (kind >= kPartKinds) throw nb::index_error("no such kind of parts");
   return static_cast<PartKind>(kind);
 }
 
@@ -44,7 +34,7 @@ Index first_of(const PartBatch& parts, std::size_t kind, Index sentence) {
 Output<std::int64_t> numbers(const PartBatch& parts, std::size_t kind, Index sentence,
                              Input<std::int64_t> columns) {
   const PartIndex& index = sentence_of(parts, sentence);
-  const arbora::PartLayout& layout = arbora::layout_of(kind_of(kind));
+  const PartLayout& layout = layout_of(kind_of(kind));
   const auto width = static_cast<std::size_t>(layout.columns);
   std::vector<std::int64_t> found(columns.size() / width);
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -56,7 +46,7 @@ Output<std::int64_t> numbers(const PartBatch& parts, std::size_t kind, Index sen
 Output<std::int64_t> listed(const PartBatch& parts, std::size_t kind, Index sentence) {
   const PartIndex& index = sentence_of(parts, sentence);
   const Index rows = first_of(parts, kind, sentence + 1) - first_of(parts, kind, sentence);
-  const arbora::PartLayout& layout = arbora::layout_of(kind_of(kind));
+  const PartLayout& layout = layout_of(kind_of(kind));
   std::vector<std::int64_t> columns(static_cast<std::size_t>(rows * layout.columns));
   if (rows > 0) layout.list(index, columns.data());
   return to_array(std::move(columns));
@@ -69,7 +59,7 @@ Output<std::int64_t> of_tree(const PartBatch& parts, std::size_t kind, Index sen
     throw std::invalid_argument("heads has the wrong size");
   }
   std::vector<Index> found;
-  if (!arbora::parts_of_tree(index, kind_of(kind), heads.data(), found)) {
+  if (!parts_of_tree(index, kind_of(kind), heads.data(), found)) {
     throw std::invalid_argument("an arc of the tree is not kept");
   }
   return to_array(std::vector<std::int64_t>(found.begin(), found.end()));
@@ -83,7 +73,7 @@ PartBatch part_batch(Input<std::uint8_t> kept, Input<std::int64_t> n_words,
     cells += side * side;
   }
   if (kept.size() != cells) throw std::invalid_argument("kept has the wrong size");
-  arbora::PartKinds given;
+  PartKinds given;
   for (const std::size_t kind : kinds) given.given[kind_of(kind)] = true;
   nb::gil_scoped_release release;
   return PartBatch(kept.data(), {n_words.data(), n_words.size()}, given, threads);
@@ -94,15 +84,14 @@ std::tuple<int, Index> problem(Input<double> arcs, Index n_words) {
   if (static_cast<Index>(arcs.size()) != (n_words + 1) * (n_words + 1)) {
     throw std::invalid_argument("arcs has the wrong size");
   }
-  const arbora::Verdict verdict = arbora::feasibility(
-      {arcs.data(), n_words}, arbora::Trees::nonprojective, arbora::Root::multi);
+  const Verdict verdict = feasibility({arcs.data(), n_words}, Trees::nonprojective, Root::multi);
   return {static_cast<int>(verdict.problem), verdict.word};
 }
 
 }  // namespace
 
 void bind_parts(nb::module_& module) {
-  module.attr("LARGEST_SCORE") = arbora::kLargestScore;
+  module.attr("LARGEST_SCORE") = kLargestScore;
   nb::class_<PartBatch>(module, "PartBatch", "The parts of second order of many sentences.")
       .def("__len__", &PartBatch::size)
       .def("first", &first_of, "kind"_a, "sentence"_a,
@@ -117,3 +106,5 @@ void bind_parts(nb::module_& module) {
   module.def("problem", &problem, "arcs"_a, "n_words"_a,
              "Why the arcs hold no tree, and the word that shows it.");
 }
+
+}  // namespace arbora::bindings

@@ -14,41 +14,27 @@
 #include "interrupts.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::Index;
-using arbora::PartBatch;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::run_polling;
-using arbora::border::to_array;
-
-using arbora::border::check_count;
-using arbora::border::part_scores;
-using arbora::border::part_values;
-using arbora::border::PartAnswer;
-using arbora::border::PartInput;
 using FloatAnswer = InOut<double>;
 
-arbora::SecondOrderBatch batch_of(const PartBatch& parts, const PartInput& scores, bool multi_root,
-                                  int threads) {
-  arbora::for_each_kind([&](arbora::PartKind kind) {
-    if (parts.kinds().has(kind) && !arbora::layout_of(kind).summable) {
+SecondOrderBatch batch_of(const PartBatch& parts, const PartInput& scores, bool multi_root,
+                          int threads) {
+  for_each_kind([&](PartKind kind) {
+    if (parts.kinds().has(kind) && !layout_of(kind).summable) {
       throw std::invalid_argument("the chart cannot sum over a kind of parts");
     }
   });
-  return {parts, part_scores(parts, scores), arbora::border::root_of(multi_root), threads};
+  return {parts, part_scores(parts, scores), root_of(multi_root), threads};
 }
 
 Index sums(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
            FloatAnswer log_partition) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_count(log_partition.size(), parts.size(), "log_partition");
-  return run_polling([&] { return arbora::second_order_sums(batch, log_partition.data(), {}); });
+  return run_polling([&] { return second_order_sums(batch, log_partition.data(), {}); });
 }
 
 Index marginals(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
@@ -56,15 +42,14 @@ Index marginals(const PartBatch& parts, const PartInput& scores, bool multi_root
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_count(log_partition.size(), parts.size(), "log_partition");
   const auto values = part_values(parts, answer);
-  return run_polling(
-      [&] { return arbora::second_order_sums(batch, log_partition.data(), values); });
+  return run_polling([&] { return second_order_sums(batch, log_partition.data(), values); });
 }
 
 Index entropy(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
               FloatAnswer answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_count(answer.size(), parts.size(), "entropy");
-  return run_polling([&] { return arbora::second_order_entropy(batch, answer.data()); });
+  return run_polling([&] { return second_order_entropy(batch, answer.data()); });
 }
 
 Index vjp(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
@@ -72,7 +57,7 @@ Index vjp(const PartBatch& parts, const PartInput& scores, bool multi_root, int 
   const auto batch = batch_of(parts, scores, multi_root, threads);
   const auto direction = part_scores(parts, d_marginals);
   const auto values = part_values(parts, d_scores);
-  return run_polling([&] { return arbora::second_order_vjp(batch, direction, values); });
+  return run_polling([&] { return second_order_vjp(batch, direction, values); });
 }
 
 Index argmax(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
@@ -80,8 +65,7 @@ Index argmax(const PartBatch& parts, const PartInput& scores, bool multi_root, i
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_count(heads.size(), parts.place(parts.size()).words, "heads");
   check_count(score.size(), parts.size(), "score");
-  return run_polling(
-      [&] { return arbora::second_order_argmax(batch, heads.data(), score.data()); });
+  return run_polling([&] { return second_order_argmax(batch, heads.data(), score.data()); });
 }
 
 // The first sentence without a tree; heads and scores of all trees; how many each sentence has.
@@ -93,11 +77,11 @@ std::tuple<Index, Output<std::int32_t>, Output<double>, Output<std::int64_t>> kb
   std::vector<std::int64_t> count;
   Index impossible = -1;
   run_polling([&] {
-    std::vector<std::vector<arbora::RankedTree>> lists;
-    impossible = arbora::second_order_kbest(batch, k, lists);
+    std::vector<std::vector<RankedTree>> lists;
+    impossible = second_order_kbest(batch, k, lists);
     for (const auto& list : lists) {
       count.push_back(static_cast<std::int64_t>(list.size()));
-      for (const arbora::RankedTree& tree : list) {
+      for (const RankedTree& tree : list) {
         heads.insert(heads.end(), tree.heads.begin(), tree.heads.end());
         score.push_back(tree.score);
       }
@@ -114,8 +98,8 @@ Index sample(const PartBatch& parts, const PartInput& scores, bool multi_root, i
   check_count(sentences.size(), parts.size(), "sentences");
   check_count(heads.size(), count * parts.place(parts.size()).words, "heads");
   return run_polling([&] {
-    return arbora::second_order_sample(batch, seed, {sentences.data(), sentences.size()}, count,
-                                       heads.data());
+    return second_order_sample(batch, seed, {sentences.data(), sentences.size()}, count,
+                               heads.data());
   });
 }
 
@@ -123,7 +107,7 @@ Index margins(const PartBatch& parts, const PartInput& scores, bool multi_root, 
               FloatAnswer answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
   check_count(answer.size(), parts.place(parts.size()).cells, "margins");
-  return run_polling([&] { return arbora::second_order_margins(batch, answer.data()); });
+  return run_polling([&] { return second_order_margins(batch, answer.data()); });
 }
 
 // Scores of trees of one sentence, n heads each; -inf where an arc is not kept.
@@ -137,9 +121,9 @@ void tree_scores(const PartBatch& parts, const PartInput& scores, Index sentence
   }
   const auto values = part_scores(parts, scores).of(parts.place(sentence));
   run_polling([&] {
-    arbora::Polling polling;
+    Polling polling;
     for (Index i = 0; i < static_cast<Index>(answer.size()); ++i) {
-      answer.data()[i] = arbora::score_of_tree(parts[sentence], values, heads.data() + i * n);
+      answer.data()[i] = score_of_tree(parts[sentence], values, heads.data() + i * n);
       polling.after(20 * n * n);
     }
   });
@@ -149,7 +133,7 @@ void tree_scores(const PartBatch& parts, const PartInput& scores, Index sentence
 
 // Calls return the first sentence without a tree, or -1.
 void bind_second_order(nb::module_& module) {
-  module.def("second_order_largest", &arbora::second_order_largest, "parts"_a,
+  module.def("second_order_largest", &second_order_largest, "parts"_a,
              "The edges of the largest hypergraph, roughly.");
   module.def("second_order_sums", &sums, "parts"_a, "scores"_a, "multi_root"_a, "threads"_a,
              "log_partition"_a.noconvert(), "log Z of every sentence.");
@@ -172,3 +156,5 @@ void bind_second_order(nb::module_& module) {
   module.def("second_order_tree_scores", &tree_scores, "parts"_a, "scores"_a, "sentence"_a,
              "heads"_a, "answer"_a.noconvert(), "Scores of trees of one sentence.");
 }
+
+}  // namespace arbora::bindings

@@ -8,7 +8,7 @@
 
 #include "arbora/base/interruption.hpp"
 
-namespace arbora::border {
+namespace arbora::bindings {
 
 // Calls job(interruption), or job(), without the GIL; if a signal comes meanwhile, what its handler
 // raises is thrown.
@@ -30,4 +30,4 @@ auto run_polling(const Job& job) {
   }
 }
 
-}  // namespace arbora::border
+}  // namespace arbora::bindings

@@ -3,6 +3,8 @@
 
 namespace nb = nanobind;
 
+namespace arbora::bindings {
+
 void bind_automata(nb::module_& module);
 void bind_data(nb::module_& module);
 void bind_dual(nb::module_& module);
@@ -17,6 +19,10 @@ void bind_part_scoring(nb::module_& module);
 void bind_parts(nb::module_& module);
 void bind_scoring(nb::module_& module);
 void bind_second_order(nb::module_& module);
+
+}  // namespace arbora::bindings
+
+using namespace arbora::bindings;
 
 NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);  // objects that live as long as the interpreter are no leak

@@ -11,7 +11,7 @@
 #include "arbora/tree/part_index.hpp"
 #include "arrays.hpp"
 
-namespace arbora::border {
+namespace arbora::bindings {
 
 using PartInput = std::vector<Input<double>>;
 using PartAnswer = std::vector<InOut<double>>;
@@ -48,4 +48,4 @@ inline Trees trees_of(bool projective) {
 }
 inline Root root_of(bool multi_root) { return multi_root ? Root::multi : Root::single; }
 
-}  // namespace arbora::border
+}  // namespace arbora::bindings

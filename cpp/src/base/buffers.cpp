@@ -5,7 +5,7 @@
 #include <new>
 #include <vector>
 
-namespace arbora {
+namespace arbora::base {
 namespace {
 
 constexpr std::size_t kMostKept = std::size_t{128} << 20;  // bytes
@@ -69,4 +69,4 @@ void give_buffer(double* buffer) noexcept {
   ::operator delete(block);
 }
 
-}  // namespace arbora
+}  // namespace arbora::base

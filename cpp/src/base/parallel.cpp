@@ -19,7 +19,7 @@
 #include <unistd.h>
 #endif
 
-namespace arbora {
+namespace arbora::base {
 namespace {
 
 // Waking a helper costs about as much as this many floating-point operations.
@@ -199,4 +199,4 @@ void for_each_by_cost(std::span<const double> costs, int threads, const Sentence
   for_each_sentence(count, threads, work, in_order);
 }
 
-}  // namespace arbora
+}  // namespace arbora::base

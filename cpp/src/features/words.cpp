@@ -5,9 +5,6 @@
 namespace arbora::features {
 namespace {
 
-using data::Block;
-using data::Column;
-
 // Letters of UTF-8 text; a continuation byte belongs to the letter before it.
 bool starts_letter(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 constexpr double kTiny = 1e-9;
@@ -218,4 +218,4 @@ void ActiveSet::replace_dependent(Member added) {
   add(std::move(added));
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -5,7 +5,7 @@
 
 #include "arbora/inference/active_set.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Constants of the authors' implementation, but for eta, which there begins with 0.1 whatever the
@@ -238,4 +238,4 @@ DualAnswer solve_ad3(const StepTables& steps, const double* arcs, const TreeQues
   return Ad3(steps, arcs, question, heads, workspace).solve(interruption);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -7,7 +7,7 @@
 
 #include "arbora/tree/part_index.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -103,4 +103,4 @@ double Automaton::score(const std::uint8_t* chosen) const {
   return best;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -12,7 +12,7 @@
 #include "arbora/inference/labels.hpp"
 #include "arbora/inference/sums.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Where each sentence's numbers begin.
@@ -275,4 +275,4 @@ void scale_answer(ArcScores scores, double factor, double* d_scores) {
   for (Index i = 0; i < scores.side() * scores.side(); ++i) d_scores[i] *= factor;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <queue>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Iterations for each bound: it need not be tight, dividing again is cheap.
@@ -216,4 +216,4 @@ DualAnswer branch_and_bound(const StepTables& steps, const double* arcs,
   return Search(steps, arcs, question, to_the_end, heads, workspace, interruption).solve();
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -9,7 +9,7 @@
 #include "arbora/inference/branch_and_bound.hpp"
 #include "arbora/inference/level_arcs.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 void add_automata(const AutomatonList& automata, StepTables& steps) {
@@ -122,4 +122,4 @@ DualTrace trace_dual(const PartBatch& parts, const PartScores& scores, Index sen
   return trace;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

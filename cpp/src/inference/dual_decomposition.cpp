@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -250,4 +250,4 @@ void DualDecomposition::restart(const Multipliers& multipliers,
   for (Index h = 0; h <= order_.n_words; ++h) mark(h, stale_, is_stale_);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

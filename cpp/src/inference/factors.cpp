@@ -5,7 +5,7 @@
 
 #include "arbora/inference/log_odds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -348,4 +348,4 @@ void TreeFactorOfGraph::go_back(const double*, const double* incoming, const dou
   tree_.pullback(heard_.data(), marginals_.data(), d_outgoing, 0.0, d_incoming);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -5,7 +5,7 @@
 
 #include "arbora/base/parallel.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -348,4 +348,4 @@ void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const st
   });
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

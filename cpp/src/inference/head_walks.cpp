@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -291,4 +291,4 @@ void HeadWalks::add_grandparents(const StepTables& tables, Index head,
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

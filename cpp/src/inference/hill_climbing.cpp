@@ -11,7 +11,7 @@
 #include "arbora/inference/level_arcs.hpp"
 #include "arbora/inference/sums.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 double largest_score(const PartIndex& parts, const PartScores& scores) {
@@ -313,4 +313,4 @@ void head_changes(const PartIndex& parts, const PartScores& scores, Trees trees,
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

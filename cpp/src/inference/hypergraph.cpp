@@ -7,7 +7,7 @@
 #include "arbora/base/interruption.hpp"
 #include "arbora/base/pack.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -265,4 +265,4 @@ bool is_derivable(const Hypergraph& graph, const double* log_weights, Index goal
   return derivable[at(goal)] != 0;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

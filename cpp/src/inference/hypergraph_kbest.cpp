@@ -11,7 +11,7 @@
 #include "arbora/base/interruption.hpp"
 #include "arbora/inference/hypergraph.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -160,4 +160,4 @@ std::vector<RankedDerivation> kbest_derivations(const Hypergraph& graph, const d
   return answers;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -19,7 +19,7 @@
 #include "arbora/base/workspace.hpp"
 #include "arbora/inference/best_tree.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // The labels of each arc from best to worst, sorted when first asked for.
@@ -176,4 +176,4 @@ std::vector<RankedTree> kbest_trees(LabelledScores scores, Trees trees, Root roo
   return Search(scores, trees, root, k).run();
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // The level of the best arcs, as a share of the mean distance between a word's two best. Measured
@@ -42,4 +42,4 @@ LevelArcs::LevelArcs(const PartIndex& parts, const double* arcs) {
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

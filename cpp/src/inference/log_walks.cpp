@@ -6,7 +6,7 @@
 
 #include "arbora/inference/log_odds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -84,4 +84,4 @@ void LogWalks::list_messages(const double* steps, Index k, const double* arcs, d
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -5,7 +5,7 @@
 #include "arbora/base/parallel.hpp"
 #include "arbora/inference/loopy_run.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -111,4 +111,4 @@ Index loopy_vjp(const LoopyBatch& batch, LoopyTape* tape, const PartScores& d_be
   });
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

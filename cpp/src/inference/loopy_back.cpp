@@ -6,7 +6,7 @@
 #include "arbora/inference/log_odds.hpp"
 #include "arbora/inference/loopy_run.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -247,4 +247,4 @@ void LoopyRun::add_head_gradients(Index head, const Row& old, Start start) {
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

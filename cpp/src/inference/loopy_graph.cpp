@@ -6,7 +6,7 @@
 #include "arbora/inference/log_odds.hpp"
 #include "arbora/inference/pair_factors.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -210,4 +210,4 @@ void LoopyGraph::write(const double* of_arcs, const double* of_pairs,
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

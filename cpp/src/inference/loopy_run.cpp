@@ -5,7 +5,7 @@
 
 #include "arbora/inference/log_odds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -252,4 +252,4 @@ void LoopyRun::arc_beliefs(double* answer) {
   graph_.write_arcs(in_arcs_.data(), answer);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

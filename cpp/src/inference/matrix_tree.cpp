@@ -8,7 +8,7 @@
 #include "arbora/inference/sums.hpp"
 #include "arbora/inference/unfolding.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Elimination ends at word 1, so under Root::single the word in that place must be able to be the
@@ -236,4 +236,4 @@ void spanning_sample(ArcScores scores, Root root, DrawKey key, Index count, std:
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

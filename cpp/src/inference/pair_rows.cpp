@@ -5,7 +5,7 @@
 
 #include "arbora/inference/pair_row_kernels.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -202,4 +202,4 @@ void PairRows::write(double* pairs, const PartValues<double>& tables) const {
   std::copy(pairs + n_siblings_, pairs + size_ - kPackWidth, tables[PartKind::grandparents]);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

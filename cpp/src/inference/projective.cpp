@@ -7,7 +7,7 @@
 #include "arbora/inference/shift.hpp"
 #include "arbora/inference/sums.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // log(27/4): there are about (27/4)^n projective trees of n words, so with every column shifted by
@@ -253,4 +253,4 @@ void subtract_best_without(double* best_with, Index n_words) {
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -5,7 +5,7 @@
 
 #include "arbora/base/interruption.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -328,4 +328,4 @@ std::int32_t build_second_order(const SecondOrderWeights& weights, Root root, Hy
   return Builder(weights, root, graph).run();
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

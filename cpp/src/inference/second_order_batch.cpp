@@ -9,7 +9,7 @@
 #include "arbora/inference/hypergraph.hpp"
 #include "arbora/inference/second_order.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -220,4 +220,4 @@ Index second_order_margins(const SecondOrderBatch& batch, double* margins) {
   });
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -4,7 +4,7 @@
 
 #include "arbora/tree/feasibility.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 ARBORA_MULTIVERSION
@@ -119,4 +119,4 @@ Wide wide_weight(ArcScores scores, const Shift& shift, Index head, Index modifie
   return Wide::exp(x, rounded_away(score, c, x));
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

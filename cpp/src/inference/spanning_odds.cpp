@@ -23,7 +23,7 @@
 #include "arbora/inference/shift.hpp"
 #include "arbora/inference/sums.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -223,4 +223,4 @@ void spanning_log_marginals(ArcScores scores, Root root, std::span<const Index> 
   LogMarginals<Wide>(scores, root, shift, asked, log_marginals, workspace).run();
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

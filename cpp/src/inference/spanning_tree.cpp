@@ -17,7 +17,7 @@
 #include "arbora/inference/best_heads.hpp"
 #include "arbora/inference/best_tree.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 template <class T>
@@ -396,4 +396,4 @@ void spanning_margins(ArcScores scores, Root root, double* margins, Workspace& w
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -8,7 +8,7 @@
 #include "arbora/inference/sums.hpp"
 #include "arbora/tree/feasibility.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -338,4 +338,4 @@ void TreeFactor::pull_alone(Index i, const double* marginals, double d_message,
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

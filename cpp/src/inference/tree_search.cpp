@@ -4,7 +4,7 @@
 
 #include "arbora/base/number.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Whether no arcs of a tree cross, those of the root symbol included: then everything between the
@@ -112,4 +112,4 @@ bool TreeSearch::is_tree() {
   return root_ == Root::multi || root_arcs == 1;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Rounding in the sums of changes must not make a bound too low.
@@ -84,4 +84,4 @@ void WalkSearch::look_again(Index head, Index choice, const double* arcs, Memory
   memory.bound = memory.value[0] + memory.value[1];
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

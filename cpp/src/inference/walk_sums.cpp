@@ -4,7 +4,7 @@
 #include "arbora/base/parallel.hpp"
 #include "arbora/inference/head_walks.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // One sentence; memory is used again from head to head.
@@ -93,4 +93,4 @@ void batch_walk_sums(const PartBatch& parts, const PartScores& scores,
   });
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -7,9 +7,6 @@
 namespace arbora::learning {
 namespace {
 
-using scoring::Gradient;
-using scoring::kSlices;
-
 constexpr double kMuchWork = 1e9;  // always worth a second thread
 
 template <class AskFor, class Visit>

@@ -7,12 +7,6 @@
 namespace arbora::scoring {
 namespace {
 
-using features::Between;
-using features::FeatureSet;
-using features::kVariants;
-using features::Role;
-using features::Template;
-
 using HashedSentence = features::Sentence<std::uint64_t>;
 
 constexpr Index kRoles = 2;

@@ -3,10 +3,6 @@
 namespace arbora::scoring {
 namespace {
 
-using features::NamedAtom;
-using features::Role;
-using features::Template;
-
 // Writes down what the sinks of score_rows add up for one outcome.
 template <class Weight>
 struct RowRecord {

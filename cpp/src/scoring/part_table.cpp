@@ -8,7 +8,6 @@
 namespace arbora::scoring {
 namespace {
 
-using features::FeatureSet;
 using HashedSentence = features::Sentence<std::uint64_t>;
 
 constexpr double kWorkPerPart = 200.0;

@@ -7,7 +7,7 @@
 
 #include "arbora/base/interruption.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 namespace {
 
 // A set of words, a bit each.
@@ -254,4 +254,4 @@ Verdict feasibility(ArcScores scores, Trees trees, Root root) {
   return {Problem::crossing_any, 0};
 }
 
-}  // namespace arbora
+}  // namespace arbora::tree

@@ -1,7 +1,7 @@
 // Grandparents, and grandparents with consecutive siblings.
 #include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 namespace {
 
 // The link of a grandparent and a head, or a PartFault.
@@ -114,4 +114,4 @@ const PartLayout kGrandsiblings{
     .of_tree = grandsiblings_of_tree,
 };
 
-}  // namespace arbora
+}  // namespace arbora::tree

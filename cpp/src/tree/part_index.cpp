@@ -6,7 +6,7 @@
 #include "arbora/base/parallel.hpp"
 #include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -107,4 +107,4 @@ PartBatch::PartBatch(const std::uint8_t* kept, std::span<const std::int64_t> n_w
   places_.push_back(next);
 }
 
-}  // namespace arbora
+}  // namespace arbora::tree

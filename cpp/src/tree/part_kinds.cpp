@@ -1,6 +1,6 @@
 #include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 namespace {
 
 // In the order of PartKind.
@@ -45,4 +45,4 @@ double score_of_tree(const PartIndex& parts, const PartScores& scores, const std
   return total;
 }
 
-}  // namespace arbora
+}  // namespace arbora::tree

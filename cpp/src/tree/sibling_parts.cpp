@@ -1,7 +1,7 @@
 // Consecutive siblings, and any two siblings.
 #include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -123,4 +123,4 @@ const PartLayout kSiblings{
     .of_tree = siblings_of_tree,
 };
 
-}  // namespace arbora
+}  // namespace arbora::tree

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 
-namespace arbora {
+#include "arbora/layers.hpp"
+
+namespace arbora::base {
 
 // Uninitialised room for `count` doubles, kept from an earlier answer if one fits.
 double* take_buffer(std::size_t count);
@@ -12,4 +14,4 @@ double* take_buffer(std::size_t count);
 // Gives it back; at most 128 MB are kept for later.
 void give_buffer(double* buffer) noexcept;
 
-}  // namespace arbora
+}  // namespace arbora::base

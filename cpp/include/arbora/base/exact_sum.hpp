@@ -3,7 +3,9 @@
 
 #include <cmath>
 
-namespace arbora {
+#include "arbora/layers.hpp"
+
+namespace arbora::base {
 
 class ExactSum {
  public:
@@ -18,4 +20,4 @@ class ExactSum {
   double sum_ = 0.0, tail_ = 0.0;
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

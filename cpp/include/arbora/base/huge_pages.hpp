@@ -10,7 +10,9 @@
 #include <sys/mman.h>
 #endif
 
-namespace arbora {
+#include "arbora/layers.hpp"
+
+namespace arbora::base {
 
 template <class T>
 struct HugePages {
@@ -40,4 +42,4 @@ struct HugePages {
   bool operator==(const HugePages&) const { return true; }
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

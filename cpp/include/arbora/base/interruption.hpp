@@ -12,7 +12,7 @@
 #include "arbora/base/multiversion.hpp"
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::base {
 
 // Thrown by a computation whose caller wants no answer any more.
 struct Interrupted : std::exception {
@@ -131,4 +131,4 @@ struct NoPolling {
 // milliseconds, in wide numbers too, and are polled for between sentences.
 inline constexpr Index kLongestUnpolled = 128;
 
-}  // namespace arbora
+}  // namespace arbora::base

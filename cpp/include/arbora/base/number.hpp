@@ -14,7 +14,7 @@
 #include "arbora/base/wide.hpp"
 #include "arbora/base/workspace.hpp"
 
-namespace arbora {
+namespace arbora::base {
 
 template <class T>
 struct Number;
@@ -208,4 +208,4 @@ class Matrix {
   Index stride_ = 0;
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

@@ -10,7 +10,7 @@
 #include "arbora/base/multiversion.hpp"
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::base {
 
 inline constexpr Index kPackWidth = 4;
 
@@ -181,4 +181,4 @@ ARBORA_INLINE Pack sigmoid(Pack x) {
   return where_below(x, splat(0.0), y, splat(1.0)) / (splat(1.0) + y);
 }
 
-}  // namespace arbora
+}  // namespace arbora::base

@@ -9,7 +9,7 @@
 #include "arbora/base/types.hpp"
 #include "arbora/base/workspace.hpp"
 
-namespace arbora {
+namespace arbora::base {
 
 using SentenceJob = std::function<void(Index sentence, Workspace& workspace)>;
 
@@ -23,4 +23,4 @@ void for_each_sentence(Index count, int threads, double work, const SentenceJob&
 // first: one that came last would keep a single thread busy while the others wait.
 void for_each_by_cost(std::span<const double> costs, int threads, const SentenceJob& job);
 
-}  // namespace arbora
+}  // namespace arbora::base

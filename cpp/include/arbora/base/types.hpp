@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <limits>
 
-namespace arbora {
+#include "arbora/layers.hpp"
+
+namespace arbora::base {
 
 using Index = std::int64_t;
 
@@ -20,4 +22,4 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A forbidden arc; exact, never an approximation by a large negative number.
 inline constexpr double kForbidden = -kInfinity;
 
-}  // namespace arbora
+}  // namespace arbora::base

@@ -10,7 +10,7 @@
 #include "arbora/base/exact_sum.hpp"
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::base {
 
 class Wide {
  public:
@@ -99,4 +99,4 @@ class Wide {
   std::int64_t exponent_ = kZeroExponent;
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

@@ -6,7 +6,9 @@
 #include <memory>
 #include <vector>
 
-namespace arbora {
+#include "arbora/layers.hpp"
+
+namespace arbora::base {
 
 class Workspace {
  public:
@@ -53,4 +55,4 @@ class Workspace {
   std::size_t used_ = 0;
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "arbora/layers.hpp"
+
 namespace arbora::data {
 
 enum class Format : int { conllu = 0, conllx = 1 };

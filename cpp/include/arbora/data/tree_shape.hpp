@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "arbora/layers.hpp"
+
 namespace arbora::data {
 
 struct TreeShape {

@@ -6,11 +6,11 @@
 
 #include "arbora/inference/dual_decomposition.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The tree is the best one found, by its full score, among those that the tree search proposes and
 // the rounding of the averages; it is certified when the dual value meets its score.
 DualAnswer solve_ad3(const StepTables& steps, const double* arcs, const TreeQuestion& question,
                      std::int32_t* heads, Workspace& workspace, Interruption& interruption);
 
-}  // namespace arbora
+}  // namespace arbora::inference

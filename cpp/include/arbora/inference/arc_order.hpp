@@ -7,7 +7,7 @@
 
 #include "arbora/tree/part_index.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct ArcOrder {
   ArcOrder() = default;
@@ -63,4 +63,4 @@ struct ArcOrder {
   std::vector<std::int32_t> link, of_link;  // PartIndex's numbers of arcs as links, and back
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -11,7 +11,7 @@
 #include "arbora/inference/kbest.hpp"
 #include "arbora/tree/feasibility.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct Batch {
   const double* scores;
@@ -54,4 +54,4 @@ void batch_sample(const Batch& batch, std::uint64_t seed, std::span<const std::i
 // Like the scores, 0 in column 0 and on the diagonal; needs n_labels = 1.
 void batch_margins(const Batch& batch, double* margins);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -7,7 +7,7 @@
 #include "arbora/base/pack.hpp"
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // A row of candidate arcs against the best so far, four positions at a time. An arc's two ends are
 // `here` and the position in the row; of equal scores the shorter arc wins, then the earlier.
@@ -109,4 +109,4 @@ ARBORA_INLINE void find_best_heads(ArcScores scores, Index first_head, double* b
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -7,7 +7,7 @@
 #include "arbora/base/workspace.hpp"
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The best spanning tree in O(n^2): Tarjan's (1977) dense version of Chu-Liu/Edmonds, contraction
 // in a loop. Of equally good heads for a word it prefers the nearest, then the leftmost. Returns
@@ -49,4 +49,4 @@ void projective_margins(ArcScores scores, Root root, double* margins, Workspace&
 // without an arc is the best with another head.
 void subtract_best_without(double* best_with, Index n_words);
 
-}  // namespace arbora
+}  // namespace arbora::inference

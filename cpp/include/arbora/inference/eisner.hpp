@@ -22,7 +22,7 @@
 #include "arbora/base/interruption.hpp"
 #include "arbora/base/number.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 template <class T>
 struct EisnerChart {
@@ -196,4 +196,4 @@ ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outsi
                                 : sweep_outside(e, outside, polling);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

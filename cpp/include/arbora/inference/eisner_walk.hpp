@@ -8,7 +8,7 @@
 #include "arbora/base/random.hpp"
 #include "arbora/inference/eisner.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The largest term; of equals, the first.
 struct ChooseBest {
@@ -97,4 +97,4 @@ void walk_down(const Eisner<T>& e, const Choose& choose, std::vector<EisnerItem>
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -18,7 +18,7 @@
 #include "arbora/base/interruption.hpp"
 #include "arbora/base/number.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // What elimination leaves behind: enough to run it backwards.
 template <class T>
@@ -215,4 +215,4 @@ inline ExactSum log_of_sum(const Elimination<Wide>& tape) {
   return sum;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

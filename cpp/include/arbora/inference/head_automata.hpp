@@ -14,7 +14,7 @@
 #include "arbora/inference/automaton.hpp"
 #include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The scores of all steps of all automata of a sentence, arcs left out: for every link (or head,
 // without grandparents) and side a table of pairs (previous, next) as in PartIndex. A step over the
@@ -115,4 +115,4 @@ void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const st
                       double amount, const PartValues<double>& indicators, double* values,
                       int threads);
 
-}  // namespace arbora
+}  // namespace arbora::inference

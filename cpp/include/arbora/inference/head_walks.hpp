@@ -15,7 +15,7 @@
 
 #include "arbora/inference/head_automata.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The tables of steps of a head, one after the other for each choice: its left side, its right.
 struct HeadSteps {
@@ -88,4 +88,4 @@ class HeadWalks {
   std::vector<double> taken_, skipped_, chosen_, unchosen_, log_walks_, d_taken_, d_chosen_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -16,7 +16,7 @@
 #include "arbora/base/workspace.hpp"
 #include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // A new head for a word; under Root::single, where no single change can move the root, also a new
 // head for the word that was the root (or 0).
@@ -93,4 +93,4 @@ void batch_climb(const PartBatch& parts, const PartScores& scores, const ClimbOp
 void head_changes(const PartIndex& parts, const PartScores& scores, Trees trees, Root root,
                   const std::int32_t* heads, double* gains);
 
-}  // namespace arbora
+}  // namespace arbora::inference

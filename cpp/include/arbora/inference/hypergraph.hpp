@@ -17,7 +17,7 @@
 #include "arbora/base/random.hpp"
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct Hyperedge {
   std::int32_t first = 0, second = 0;  // tails
@@ -116,4 +116,4 @@ struct RankedDerivation {
 std::vector<RankedDerivation> kbest_derivations(const Hypergraph& graph, const double* log_weights,
                                                 Index goal, Index k);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -6,7 +6,7 @@
 
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // Scores with labels: n_labels numbers per arc. Without labels n_labels is 1.
 struct LabelledScores {
@@ -29,4 +29,4 @@ struct RankedTree {
 // Fewer than k if there are fewer trees (with labels: pairs of a tree and its labels).
 std::vector<RankedTree> kbest_trees(LabelledScores scores, Trees trees, Root root, Index k);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -11,7 +11,7 @@
 
 #include "arbora/tree/part_index.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 class LevelArcs {
  public:
@@ -28,4 +28,4 @@ class LevelArcs {
   double taken_ = 0.0;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -6,14 +6,16 @@
 #include <cmath>
 #include <span>
 
+#include "arbora/base/pack.hpp"
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // log(1 + e^x)
 inline double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 
-// 1 / (1 + e^-x)
+// 1 / (1 + e^-x); base has it for packs.
+using base::sigmoid;
 inline double sigmoid(double x) {
   const double y = std::exp(-std::abs(x));
   return (x >= 0.0 ? 1.0 : y) / (1.0 + y);
@@ -63,4 +65,4 @@ inline double log_sum(std::span<const double> values) {
   return top + std::log(sum);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -22,7 +22,7 @@
 #include "arbora/inference/head_automata.hpp"
 #include "arbora/inference/pair_rows.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct LoopySettings {
   Trees trees = Trees::nonprojective;
@@ -94,4 +94,4 @@ class LoopyGraph {
   Index sibling_pairs_ = 0;    // pairs of siblings come first
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

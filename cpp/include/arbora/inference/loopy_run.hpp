@@ -10,7 +10,7 @@
 #include "arbora/inference/pair_factors.hpp"
 #include "arbora/inference/tree_factor.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 class LoopyRun {
  public:
@@ -87,4 +87,4 @@ class LoopyRun {
   std::vector<char> alone_;             // modifiers whose messages are gone back over one by one
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

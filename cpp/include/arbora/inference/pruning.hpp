@@ -3,7 +3,7 @@
 
 #include "arbora/inference/batch.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct PruningRule {
   double threshold;  // of the probability of a word's likeliest head
@@ -16,4 +16,4 @@ struct PruningRule {
 void batch_prune(const Batch& batch, const double* marginals, const std::int32_t* trees,
                  PruningRule rule, std::uint8_t* kept);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -21,7 +21,7 @@
 #include "arbora/inference/hypergraph.hpp"
 #include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // A head with its own head, or alone.
 struct HeadContext {
@@ -79,4 +79,4 @@ double second_order_edges(const PartIndex& parts);
 // Adds the items of a sentence to an empty graph; the goal, or 0 if there is no tree.
 std::int32_t build_second_order(const SecondOrderWeights& weights, Root root, Hypergraph& graph);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -10,7 +10,7 @@
 #include "arbora/inference/kbest.hpp"
 #include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct SecondOrderBatch {
   const PartBatch& parts;
@@ -45,4 +45,4 @@ Index second_order_sample(const SecondOrderBatch& batch, std::uint64_t seed,
 // Like the arcs: the best tree with an arc minus the best without; 0 where there is no such cell.
 Index second_order_margins(const SecondOrderBatch& batch, double* margins);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -8,7 +8,7 @@
 #include "arbora/base/number.hpp"
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // Weights are w(h, m) = exp(score(h, m) - column[m]) for word heads and
 // w(0, m) = exp(score(0, m) - column[m] - root) for the root symbol.
@@ -39,4 +39,4 @@ Wide wide_weight(ArcScores scores, const Shift& shift, Index head, Index modifie
 // log Z from the terms of its logarithm relative to the shift: none is lost to the large ones.
 double absolute_log(ArcScores scores, const Shift& shift, const ExactSum& relative);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -7,7 +7,7 @@
 #include "arbora/base/workspace.hpp"
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct Sums {
   double log_partition;  // log Z
@@ -54,4 +54,4 @@ double centre_columns(ArcScores scores, const double* marginals, const double* d
                       double* centred);
 void scale_answer(ArcScores scores, double factor, double* d_scores);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -18,7 +18,7 @@
 #include "arbora/base/workspace.hpp"
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 class TreeFactor {
  public:
@@ -75,4 +75,4 @@ class TreeFactor {
   Workspace workspace_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -8,7 +8,7 @@
 #include "arbora/inference/arc_order.hpp"
 #include "arbora/inference/best_tree.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // Every word's best head comes from its few arcs. Only where these make a cycle is the dense search
 // asked, and for projective trees only where the best tree of all is not one.
@@ -44,4 +44,4 @@ class TreeSearch {
   std::vector<std::int32_t> seen_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

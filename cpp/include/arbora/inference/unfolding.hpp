@@ -24,7 +24,7 @@
 #include "arbora/base/random.hpp"
 #include "arbora/inference/elimination.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 template <class T>
 class Unfolding {
@@ -147,4 +147,4 @@ class Unfolding {
   Polling polling_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

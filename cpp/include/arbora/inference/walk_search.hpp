@@ -6,7 +6,7 @@
 
 #include "arbora/inference/head_automata.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // Remembers the best walk of every side under every possible grandparent. When an arc's score
 // falls, what is remembered is an upper bound; when it rises, it is one after as much is added. So
@@ -42,4 +42,4 @@ class WalkSearch {
   std::vector<double> best_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

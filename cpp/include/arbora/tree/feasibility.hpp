@@ -7,7 +7,7 @@
 
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 
 // Beyond this a score is refused: exponents of sums of n such scores still fit wide numbers.
 inline constexpr double kLargestScore = 1e14;
@@ -39,4 +39,4 @@ std::vector<bool> possible_single_roots(ArcScores scores);
 std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root,
                                          std::span<const Index> modifiers);
 
-}  // namespace arbora
+}  // namespace arbora::tree

@@ -12,7 +12,7 @@
 
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 
 enum class PartKind : std::size_t { consecutive, siblings, grandparents, grandsiblings };
 inline constexpr std::size_t kPartKinds = 4;
@@ -161,4 +161,4 @@ struct PartValues {
 };
 using PartScores = PartValues<const double>;
 
-}  // namespace arbora
+}  // namespace arbora::tree

@@ -10,7 +10,7 @@
 
 #include "arbora/tree/part_index.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 
 // What is wrong with a part that a user names.
 enum class PartFault : std::int64_t {
@@ -85,4 +85,4 @@ void for_each_pair(const PartIndex& parts, Index head, int side, const Use& use)
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::tree
