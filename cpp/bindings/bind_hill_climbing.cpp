@@ -27,7 +27,7 @@ void head_changes(const PartBatch& parts, const PartInput& tables, bool projecti
   check_count(gains.size(), (n + 1) * (n + 1), "gains");
   nb::gil_scoped_release release;
   inference::head_changes(parts[sentence], scores.of(parts.place(sentence)), trees_of(projective),
-               root_of(multi_root), heads.data(), gains.data());
+                          root_of(multi_root), heads.data(), gains.data());
 }
 
 }  // namespace
