@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arbora/inference/bigram_group.hpp"
 #include "arbora/inference/factor_group.hpp"
 #include "arbora/inference/pair_group.hpp"
 #include "arbora/inference/walk_group.hpp"
@@ -11,6 +12,7 @@ std::vector<std::unique_ptr<FactorGroup>> make_factor_groups() {
   std::vector<std::unique_ptr<FactorGroup>> groups;
   groups.push_back(std::make_unique<WalkGroup>());
   groups.push_back(std::make_unique<PairGroup>());
+  groups.push_back(std::make_unique<BigramGroup>());
   return groups;
 }
 

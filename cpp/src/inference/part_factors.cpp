@@ -1,5 +1,7 @@
 #include "arbora/inference/part_factors.hpp"
 
+#include "arbora/inference/bigram_factor.hpp"
+
 namespace arbora::inference {
 namespace {
 
@@ -8,7 +10,9 @@ struct Maker {
   PartKind kind;
   PartFactor (*make)(const PartIndex& parts, const ArcOrder& order, const double* scores);
 };
-constexpr std::array<Maker, 0> kMakers{};
+constexpr std::array kMakers{
+    Maker{PartKind::head_bigrams, bigram_factor},
+};
 
 }  // namespace
 

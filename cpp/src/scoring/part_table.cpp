@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "arbora/base/parallel.hpp"
+#include "arbora/scoring/bigram_walk.hpp"
 
 namespace arbora::scoring {
 namespace {
@@ -163,6 +164,8 @@ void visit_parts(PartKind kind, const FeatureSet& set, const features::Sentence<
       return walk.grandparents();
     case PartKind::grandsiblings:
       return walk.grandsiblings();
+    case PartKind::head_bigrams:
+      return visit_bigrams(set, s, parts, wanted, visit);
   }
 }
 

@@ -5,10 +5,7 @@ namespace {
 
 // In the order of PartKind.
 constexpr std::array<const PartLayout*, kPartKinds> kLayouts{
-    &kConsecutiveSiblings,
-    &kSiblings,
-    &kGrandparents,
-    &kGrandsiblings,
+    &kConsecutiveSiblings, &kSiblings, &kGrandparents, &kGrandsiblings, &kHeadBigrams,
 };
 
 bool all_kept(const PartIndex& parts, const std::int32_t* heads) {

@@ -78,8 +78,7 @@ def decode_dual(
     iteration; the answers are the same. No answer depends on constants that are added to all arcs
     into a word.
     """
-    _check_question(parts, trees, root)
-    check_choice(solver, SOLVERS, "solver")
+    _check_question(parts, trees, root, solver)
     limit = as_count(
         ITERATIONS[solver] if max_iterations is None else max_iterations, "max_iterations"
     )
@@ -113,7 +112,7 @@ def dual_history(
     max_iterations: int = 5000,
 ) -> DualHistory:
     """The subgradient method on one of the sentences (Koo et al. 2010, Figures 3 and 4)."""
-    _check_question(parts, trees, root)
+    _check_question(parts, trees, root, "subgradient")
     question = kernels.TreeQuestion(
         projective=trees == "projective", multi_root=root == "multi",
         max_iterations=as_count(max_iterations, "max_iterations"),
@@ -121,8 +120,13 @@ def dual_history(
     return DualHistory(*kernels.trace_dual(parts.index, parts.arrays(), sentence, question))
 
 
-def check_kinds(kinds: tuple[str, ...]) -> None:
-    """Refuses parts that no head automaton can score."""
+def check_kinds(kinds: tuple[str, ...], solver: Solver = "ad3") -> None:
+    """Refuses parts that neither a head automaton nor a factor of the solver can score."""
+    if "head_bigrams" in kinds and solver != "ad3":
+        raise ArgumentError(
+            f"solver={solver!r} cannot decode head_bigrams, which no head automaton scores: use "
+            "solver='ad3', LoopyTrees, or an integer program."
+        )
     if "siblings" in kinds:
         raise ArgumentError(
             "head automata walk from one modifier to the next and cannot score `siblings`, any two "
@@ -140,7 +144,8 @@ def _seconds(time_limit: float | None) -> float:
     return float(time_limit)
 
 
-def _check_question(parts: Scores, trees: TreeClass, root: Root) -> None:
+def _check_question(parts: Scores, trees: TreeClass, root: Root, solver: Solver) -> None:
     check_choice(trees, ("nonprojective", "projective"), "trees")
     check_choice(root, ("single", "multi"), "root")
-    check_kinds(parts.kinds)
+    check_choice(solver, SOLVERS, "solver")
+    check_kinds(parts.kinds, solver)

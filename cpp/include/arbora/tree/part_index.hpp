@@ -14,8 +14,14 @@
 
 namespace arbora::tree {
 
-enum class PartKind : std::size_t { consecutive, siblings, grandparents, grandsiblings };
-inline constexpr std::size_t kPartKinds = 4;
+enum class PartKind : std::size_t {
+  consecutive,
+  siblings,
+  grandparents,
+  grandsiblings,
+  head_bigrams,
+};
+inline constexpr std::size_t kPartKinds = 5;
 
 // Something for each kind.
 template <class Value>

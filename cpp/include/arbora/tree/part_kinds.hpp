@@ -6,6 +6,7 @@
 //   siblings              (h, s, m)           any two modifiers of h
 //   grandparents          (g, h, m)           the head of h and a modifier of h
 //   grandsiblings         (g, h, side, s, m)  a grandparent with consecutive siblings
+//   head bigrams          (m, k, h)           the head k of word m - 1 and the head h of word m
 #pragma once
 
 #include "arbora/tree/part_index.hpp"
@@ -44,6 +45,7 @@ double score_of_tree(const PartIndex& parts, const PartScores& scores, const std
 // The layouts.
 extern const PartLayout kConsecutiveSiblings, kSiblings;  // sibling_parts.cpp
 extern const PartLayout kGrandparents, kGrandsiblings;    // grand_parts.cpp
+extern const PartLayout kHeadBigrams;                     // head_bigrams.cpp
 
 // For layouts.
 inline bool is_word(std::int64_t i, const PartIndex& parts) {
