@@ -13,14 +13,14 @@ from arbora.cli.files import (
     report_skipped,
     size_text,
 )
-from arbora.cli.options import HelpAll, read_value, take_options
+from arbora.cli.options import HelpAll, read_value, take_options, with_current_names
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.progress import Bar, step_progress
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
 from arbora.cli.terminal import plain
 from arbora.cli.watching import Watcher
 from arbora.errors import ArgumentError
-from arbora.options import ParserOptions, public_options
+from arbora.options import ParserOptions, public_options, spelled
 
 if TYPE_CHECKING:
     from arbora.parsers import Trial, Tuning
@@ -114,16 +114,19 @@ class _Watch(Watcher):
 def _read_grid(items: list[str]) -> dict[str, list[Any]]:
     """`regularization=0.1,1` becomes a list of numbers."""
     known = public_options(ParserOptions)
-    grid: dict[str, list[Any]] = {}
+    texts: dict[str, str] = {}
     for item in items:
         name, equals, values = item.partition("=")
         name = name.strip().removeprefix("--").replace("-", "_")
         if not equals or not values:
-            raise ArgumentError(f"a grid is NAME=V1,V2,... and not {item!r}.")
+            raise ArgumentError(f"--grid must be NAME=V1,V2,..., not {item!r}.")
+        if name in texts:
+            raise ArgumentError(f"--grid has {name} twice: give all its values at once.")
+        texts[name] = values
+    grid: dict[str, list[Any]] = {}
+    for name, values in with_current_names(texts).items():
         if name not in known:
-            raise ArgumentError(f"a parser has no option {name!r} to try values of.")
-        if name in grid:
-            raise ArgumentError(f"the grid has {name} twice: give all its values at once.")
+            raise ArgumentError(f"--grid: there is no option {spelled(name)}.")
         grid[name] = [read_value(name, text.strip()) for text in values.split(",")]
     return grid
 

@@ -14,14 +14,12 @@ from arbora.models.components import EveryArc, FirstOrderPruner, Pruner, StagedL
 from arbora.models.model import Model, linear_scorer, make_labeller
 from arbora.models.stored import stored_clusters, stored_engine, stored_weights
 from arbora.models.tensor_file import Tensors
-from arbora.options import HigherOrderOptions, ParserOptions
+from arbora.options import HigherOrderOptions, ParserOptions, current_names
 from arbora.scoring import LinearScorer
 
 __all__ = ["build_format1"]
 
 _PRUNER = "pruner."  # before the names of a pruner's tensors
-# Names that have changed since.
-_RENAMED = {"l2": "regularization"}
 
 
 def build_format1(description: dict[str, Any], tensors: Tensors) -> Model:
@@ -57,8 +55,8 @@ def build_format1(description: dict[str, Any], tensors: Tensors) -> Model:
 
 
 def _options(settings: dict[str, Any]) -> ParserOptions:
-    """The options that had an effect, by their present names."""
-    flat = {_RENAMED.get(name, name): value for name, value in settings.items()}
+    """The options that had an effect, by their current names."""
+    flat, _ = current_names(settings)
     flat = {name: value for name, value in flat.items() if value is not None}
     if not flat.get("clusters"):
         flat.pop("cluster_of", None)  # which had a default even where it had no effect

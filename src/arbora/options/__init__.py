@@ -50,9 +50,11 @@ from arbora.options.orders import (
 )
 from arbora.options.parser import LabelsName, ParserOptions, RootName, Templates
 from arbora.options.parsing import ParseOptions
+from arbora.options.renamed import RENAMED_OPTIONS, current_names
 from arbora.options.spelling import speak_command_line, spelled
 
 __all__ = [
+    "RENAMED_OPTIONS",
     "AdaGradOptions",
     "AutomataOptions",
     "BeliefLearnerOptions",
@@ -93,6 +95,7 @@ __all__ = [
     "SolverName",
     "Templates",
     "TrainingInferenceOptions",
+    "current_names",
     "flatten",
     "public_options",
     "speak_command_line",

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from arbora.errors import ArgumentError
-from arbora.options.inference import BeliefPropagationOptions, ExactOptions
+from arbora.options.inference import (
+    BeliefPropagationOptions,
+    ExactOptions,
+    InferenceOptions,
+    TrainingInferenceOptions,
+)
 from arbora.options.learners import (
     BeliefLearnerOptions,
+    LearnerOptions,
     LogLinearOptions,
     MaxMarginOptions,
     MiraOptions,
@@ -22,14 +29,14 @@ if TYPE_CHECKING:
 __all__ = ["check_combinations"]
 
 
-def check_combinations(options: ParserOptions) -> None:
-    """Refuses options that contradict each other."""
+def check_combinations(options: ParserOptions, given: Collection[str] = ()) -> None:
+    """Refuses options that contradict each other; messages name those that were `given`."""
     order = options.order
     _check_trees(options)
     if isinstance(order, FirstOrderOptions):
         _check_first_order(options, order)
     else:
-        _check_higher_order(options, order)
+        _check_higher_order(options, order, given)
 
 
 def _check_trees(options: ParserOptions) -> None:
@@ -71,7 +78,9 @@ def _check_first_order(options: ParserOptions, order: FirstOrderOptions) -> None
         )
 
 
-def _check_higher_order(options: ParserOptions, order: HigherOrderOptions) -> None:
+def _check_higher_order(
+    options: ParserOptions, order: HigherOrderOptions, given: Collection[str]
+) -> None:
     learner, inference, training = options.learner, order.inference, order.training_inference
     assert inference is not None
     assert training is not None
@@ -83,12 +92,7 @@ def _check_higher_order(options: ParserOptions, order: HigherOrderOptions) -> No
             )
     _check_learner(options, order)
     if learner.need not in training.offers:
-        able = [one for one in ("automata", "dual", "exact", "bp") if learner.need in _OFFERS[one]]
-        raise ArgumentError(
-            f"{learner.tag} needs {_NEEDS[learner.need]}, which "
-            f"{spelled('training_inference', training.tag)} does not give: use "
-            f"{' or '.join(able)}."
-        )
+        raise _unable(learner, inference, training, given)
     if isinstance(learner, BeliefLearnerOptions) and learner.need not in inference.offers:
         raise ArgumentError(
             f"{learner.tag} trains marginals, which {spelled('inference', inference.tag)} does "
@@ -108,6 +112,24 @@ def _check_higher_order(options: ParserOptions, order: HigherOrderOptions) -> No
                 f"{spelled('factors', 'pairs')} requires bp for training and decoding: no other "
                 f"inference scores any two siblings. Use {spelled('factors', 'automata')}."
             )
+
+
+def _unable(
+    learner: LearnerOptions,
+    inference: InferenceOptions,
+    training: TrainingInferenceOptions,
+    given: Collection[str],
+) -> ArgumentError:
+    """Training inference cannot do what the learner needs; it may have come with `inference`."""
+    able = [one for one in ("automata", "dual", "exact", "bp") if learner.need in _OFFERS[one]]
+    needs = f"{spelled('learner', learner.tag)} needs {_NEEDS[learner.need]}, which "
+    if "training_inference" in given or training.tag != inference.tag:
+        used = spelled("training_inference", training.tag)
+        return ArgumentError(f"{needs}{used} does not give: use {' or '.join(able)}.")
+    return ArgumentError(
+        f"{needs}{spelled('inference', inference.tag)} does not give: choose another learner, or "
+        f"add {spelled('training_inference', able[0])}."
+    )
 
 
 _NEEDS = {

@@ -140,7 +140,7 @@ class ParserOptions(Component):
         chosen = default_choices(keywords, kept or {})
         built = build(cls, chosen, kept or {})
         complete = fill(built, default_values(built))
-        check_combinations(complete)
+        check_combinations(complete, keywords)
         return complete
 
     def keywords(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -28,6 +29,7 @@ from arbora.options import (
     FirstOrderOptions,
     ParseOptions,
     ParserOptions,
+    current_names,
 )
 from arbora.options.build import build
 from arbora.options.keywords import ParserKeywords
@@ -60,7 +62,9 @@ class Parser:
         threads: int | None = None,
         **options: Unpack[ParserKeywords],
     ) -> None:
-        self._given: dict[str, Any] = dict(options)
+        self._given, deprecated = current_names(options)
+        for warning in deprecated:
+            warnings.warn(warning, DeprecationWarning, stacklevel=2)
         self.options = ParserOptions.from_keywords(self._given)
         self.threads = available_threads() if threads is None else threads
         if not isinstance(self.threads, int) or self.threads < 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,7 +13,13 @@ from arbora.data import Sentence, read_conllu
 from arbora.data.source import ReadPath
 from arbora.data.whole import TreebankSource, is_file
 from arbora.errors import ArgumentError
-from arbora.options import MiraOptions, ParserOptions, PerceptronOptions, public_options
+from arbora.options import (
+    MiraOptions,
+    ParserOptions,
+    PerceptronOptions,
+    current_names,
+    public_options,
+)
 from arbora.parsers.parser import Parser
 
 __all__ = ["Trial", "Tuning", "default_grid", "tune"]
@@ -81,6 +88,12 @@ def tune(
     trials. Without `dev`, the last tenth of `train` is held out. `on_trial` is told each
     trial's number and how many there are, `on_result` what came of it.
     """
+    options, deprecated = current_names(options)
+    if grid is not None:
+        grid, in_grid = current_names(grid)
+        deprecated += in_grid
+    for warning in deprecated:
+        warnings.warn(warning, DeprecationWarning, stacklevel=2)
     known = public_options(ParserOptions)
     fixed = {name: options.pop(name) for name in tuple(options) if name in known}
     chosen: dict[str, Sequence[Any]]
