@@ -71,7 +71,7 @@ def test_the_format_can_be_said(run):
 
 def test_partial_gold(run, files):
     (files / "partial.conllu").write_text(GOLD.replace("\t3\tpunct", "\t_\t_"), encoding="utf-8")
-    said = "1 word without a head in gold is left out"
+    said = "1 word without a head in gold is excluded"
     for command in (["evaluate"], ["compare", "b.conllu"]):
         done = run(command[0], "partial.conllu", "a.conllu", *command[1:])
         assert "6 words in 2 sentences" in done.stdout
