@@ -217,7 +217,7 @@ def test_nothing_to_score():
     with pytest.raises(ArgumentError, match="excludes every word"):
         evaluate(GOLD[3:], SYSTEM[3:])
     for question in (evaluate, lambda gold, system: compare(gold, system, system)):
-        with pytest.raises(ArgumentError, match="no word has a head in the gold"):
+        with pytest.raises(ArgumentError, match="no word has a head in gold"):
             question([sentence("a b", [-1, -1])], [sentence("a b", [0, 1])])
 
 
