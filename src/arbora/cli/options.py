@@ -26,7 +26,7 @@ _METAVARS: dict[type | None, str] = {int: "N", float: "X", None: "NAME"}
 
 
 def take_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command one option per choice; those that were given arrive as dict `options`."""
+    """Adds one option per choice to a command; it gets those that were given as dict `options`."""
     known = public_options(ParserOptions)
 
     def with_options(**arguments: Any) -> None:
@@ -59,7 +59,7 @@ def with_current_names(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_value(name: str, text: str) -> Any:
-    """The value of an option from text; what is not possible is refused when it is used."""
+    """The value of an option from text; its range is checked when it is used."""
     kind = public_options(ParserOptions)[name].kind
     if kind.boolean:
         if text.lower() not in ("true", "false", "yes", "no"):
@@ -96,7 +96,7 @@ def _parameter(option: PublicOption) -> inspect.Parameter:
 
 
 def _old_parameter(old: str, known: Mapping[str, PublicOption]) -> inspect.Parameter:
-    """The parameter of a renamed option under its old name, which no help shows."""
+    """The parameter of a renamed option under its old name, hidden from help."""
     option = known[RENAMED_OPTIONS[old].name]
     spec = replace(option.spec, common=False)
     return _parameter(option._replace(name=old, spec=spec))
@@ -112,11 +112,11 @@ def _help(option: PublicOption) -> str:
     if not default and option.default is not None:
         value = option.default
         default = {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
-    return f"{text} (default: {default})" if default else text
+    return f"{text.removesuffix('.')} (default: {default})." if default else text
 
 
 def help_all(ctx: typer.Context, wanted: bool) -> None:
-    """Shows the help of a command with the options that `--help` leaves out."""
+    """Shows the help of a command with all options."""
     if not wanted:
         return
     for parameter in ctx.command.params:

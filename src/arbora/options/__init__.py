@@ -1,8 +1,8 @@
-"""Every choice, declared once: small dataclasses with default, range, help and panel.
+"""Options, each declared once: small dataclasses with default, range, help and panel.
 
 The command line, validation, help, model cards, tables in the documentation and the typed signature
-of `Parser` derive from these declarations. Only the standard library is imported here, so that
-help does not wait for NumPy.
+of `Parser` derive from these declarations. This package imports only the standard library, so that
+`--help` does not wait for NumPy.
 """
 
 from arbora.options.build import PublicOption, flatten, public_options

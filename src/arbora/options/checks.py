@@ -1,4 +1,4 @@
-"""Combinations that types alone do not rule out; each is refused in a sentence with a remedy."""
+"""Invalid combinations of options; each error message names a remedy."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def _check_trees(options: ParserOptions) -> None:
     learner = options.learner
     if options.trees == "projective" and options.decode_trees == "nonprojective":
         raise ArgumentError(
-            "a model of projective trees cannot decode others: leave "
-            f"{spelled('decode_trees')} out."
+            "a projective model cannot decode nonprojective trees: leave out "
+            f"{spelled('decode_trees')}."
         )
     crossing = options.trees != "projective" and isinstance(learner, BeliefLearnerOptions)
     if crossing and getattr(learner, "projectivise", None) is not None:
@@ -63,17 +63,17 @@ def _check_first_order(options: ParserOptions, order: FirstOrderOptions) -> None
     learner = options.learner
     if not isinstance(learner, LogLinearOptions):
         raise ArgumentError(
-            f"hidden clusters require {spelled('learner', 'loglinear')}, which sums over them; "
-            f"{learner.tag} does not."
+            f"hidden clusters require {spelled('learner', 'loglinear')}; {learner.tag} does not "
+            "sum over them."
         )
     if isinstance(learner.optimizer, ExponentiatedGradientOptions):
         raise ArgumentError(
-            "exponentiated gradient needs fully observed trees: use another "
+            "exponentiated gradient does not support hidden clusters: use another "
             f"{spelled('optimizer')}, or no clusters."
         )
     if options.labels == "joint":
         raise ArgumentError(
-            "hidden clusters and joint labels exclude each other: use "
+            "hidden clusters cannot be combined with joint labels: use "
             f"{spelled('labels', 'staged')}."
         )
 
@@ -95,8 +95,8 @@ def _check_higher_order(
         raise _unable(learner, inference, training, given)
     if isinstance(learner, BeliefLearnerOptions) and learner.need not in inference.offers:
         raise ArgumentError(
-            f"{learner.tag} trains marginals, which {spelled('inference', inference.tag)} does "
-            "not use: use bp or exact."
+            f"{spelled('learner', learner.tag)} trains marginals, which "
+            f"{spelled('inference', inference.tag)} does not use: use bp or exact."
         )
     if options.decode not in inference.decoders:
         raise ArgumentError(
@@ -109,8 +109,8 @@ def _check_higher_order(
         )
         if isinstance(engine, BeliefPropagationOptions) and engine.factors == "pairs" and not both:
             raise ArgumentError(
-                f"{spelled('factors', 'pairs')} requires bp for training and decoding: no other "
-                f"inference scores any two siblings. Use {spelled('factors', 'automata')}."
+                f"{spelled('factors', 'pairs')} requires bp for training and decoding: use "
+                f"{spelled('factors', 'automata')}."
             )
 
 
@@ -120,7 +120,10 @@ def _unable(
     training: TrainingInferenceOptions,
     given: Collection[str],
 ) -> ArgumentError:
-    """Training inference cannot do what the learner needs; it may have come with `inference`."""
+    """The error for training inference that the learner cannot use.
+
+    If it was not given, it follows from `inference`, and the message names that.
+    """
     able = [one for one in ("automata", "dual", "exact", "bp") if learner.need in _OFFERS[one]]
     needs = f"{spelled('learner', learner.tag)} needs {_NEEDS[learner.need]}, which "
     if "training_inference" in given or training.tag != inference.tag:
@@ -160,7 +163,7 @@ def _check_learner(options: ParserOptions, order: HigherOrderOptions) -> None:
     if isinstance(learner, LogLinearOptions) and not isinstance(learner.optimizer, OnlineOptions):
         raise ArgumentError(
             f"{spelled('optimizer', learner.optimizer.tag)} requires {spelled('order', 'first')}; "
-            "higher orders are trained by adagrad or sgd."
+            "higher orders are trained with adagrad or sgd."
         )
     if options.labels == "joint":
         raise ArgumentError(
