@@ -23,7 +23,7 @@ def test_evaluate(run):
     assert "7 words in 2 sentences" in done.stdout
     assert "rule conll2018: every word counts" in done.stdout
     assert re.search(r"UAS +85\.71", done.stdout)
-    assert re.search(r"LAS, whole labels +71\.43", done.stdout)
+    assert re.search(r"LAS, full labels +71\.43", done.stdout)
     assert done.stderr == ""
 
 

@@ -343,9 +343,7 @@ class TestGoingOn:
             {"features": "mcdonald2005"},
         ):  # fmt: skip
             name = next(iter(changes))
-            with pytest.raises(
-                ArgumentError, match=f"the model that training starts from has {name}="
-            ):
+            with pytest.raises(ArgumentError, match=f"the model to continue from has {name}="):
                 fit(start=first, **changes)
         for options in (LEARNERS["eg"], LEARNERS["maxmargin"]):
             with pytest.raises(ArgumentError, match="cannot start from a model"):
