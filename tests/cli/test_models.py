@@ -162,9 +162,7 @@ def test_higher_orders_on_the_command_line(run, tmp_path):
         assert "arcs per word are kept" in report
     done = run("parse", "--model", path, TEST, "--certificates")
     assert done.stdout.count("# arbora.certified = ") == 77
-    assert (
-        "first-order pruner" in run("parse", "--model", path, TEST, "--probabilities").stderr
-    )
+    assert "first-order pruner" in run("parse", "--model", path, TEST, "--probabilities").stderr
     refused = run("parse", "--model", path, TEST, "--kbest", "2")
     assert_one_sentence(refused.stderr, "kbest requires a first-order model")
     refused = run("parse", "--model", path, TEST, "--samples", "2", "--certificates")

@@ -247,7 +247,7 @@ def test_a_pruner_where_none_belongs(data):
 
 def test_labels_and_cards_that_are_none(data):
     numbers = list(range(len(from_bytes(data).labels)))
-    assert "labels are not all texts" in refused(with_description(data, labels=numbers))
+    assert "labels are not all strings" in refused(with_description(data, labels=numbers))
     assert "card is not a table" in refused(with_description(data, card=[]))
     flat = {"scorer.arc_filter": np.zeros((4, 2), np.uint16)}
     assert "arc_filter are 2-dimensional" in refused(with_description(data, flat))

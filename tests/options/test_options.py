@@ -317,9 +317,9 @@ def test_bad_options_of_parsing(options, reason):
 
 def test_parsing_before_learning():
     parser = Parser()
-    with pytest.raises(ModelError, match="is not trained yet"):
+    with pytest.raises(ModelError, match="is not trained"):
         parser.parse([Sentence.from_words(["a"])])
-    with pytest.raises(ModelError, match="is not trained yet"):
+    with pytest.raises(ModelError, match="is not trained"):
         parser.save("nowhere")
 
 

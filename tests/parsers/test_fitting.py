@@ -352,7 +352,7 @@ class TestGoingOn:
             Parser(**SMALL).fit(
                 sentences("train", 5), start=first, word_clusters=WordClusters([("a", "0", 1.0)])
             )
-        with pytest.raises(ModelError, match="not trained yet"):
+        with pytest.raises(ModelError, match="not trained"):
             fit(start=Parser())
 
 

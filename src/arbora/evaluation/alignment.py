@@ -87,7 +87,7 @@ class Aligned:
         return self.annotated if self.rule.everything else self.annotated & ~self.punctuation
 
     @property
-    def whole(self) -> NDArray[np.bool_]:
+    def fully_annotated(self) -> NDArray[np.bool_]:
         """The words of fully annotated gold sentences."""
         gaps = np.bincount(self.sentence, ~self.annotated, len(self.lengths))
         return np.asarray(gaps == 0)[self.sentence]

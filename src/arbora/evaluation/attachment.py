@@ -190,7 +190,7 @@ def _whole_sentences(both: Aligned, right: Mask) -> float:
 
 def _nonprojective(both: Aligned, system: int, heads_right: Mask) -> NonProjective:
     # With a missing head somewhere above, it is unknown which words a head dominates.
-    counted = both.counted & both.whole
+    counted = both.counted & both.fully_annotated
     gold = nonprojective_arcs(both.heads[0], both.starts) & counted
     ours = nonprojective_arcs(both.heads[system], both.starts) & counted
     return NonProjective(
