@@ -371,16 +371,6 @@ def test_an_interrupt_and_its_resumption(run, folder):
     assert resumed.card == whole.card
 
 
-def test_the_old_name_of_an_option_works_with_a_note(run):
-    done = run("train", TRAIN, "--dev", DEV, "--model", "m.arbora", "--l2", "3", *SMALL, "--quiet")
-    assert done.exit_code == 0, done.stderr
-    assert re.fullmatch(
-        r"arbora: warning: .*l2 is deprecated .* use .*regularization\.\n", done.stderr
-    )
-    assert arbora.load("m.arbora").options.keywords()["regularization"] == 3.0
-    assert "--l2 " not in run("train", "--help-all").stdout
-
-
 # tune
 
 

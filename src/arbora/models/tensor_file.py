@@ -112,7 +112,7 @@ def _header_length(contents: bytes) -> int:
         raise ModelError("the file is empty or cut short; it is not a model.")
     length = int.from_bytes(contents[:8], "little")
     if contents[8:9] != b"{" or length < 2:
-        raise ModelError("this is not a model of Arbora.")
+        raise ModelError("this is not an Arbora model.")
     if length > MAX_HEADER_BYTES:
         raise ModelError(
             f"the file's header claims {length / 1e6:,.1f} MB; a model's has at most "
@@ -129,7 +129,7 @@ def _parse_header(contents: bytes, length: int) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ModelError("the file is damaged; get it again.") from None
     if not isinstance(found, dict):
-        raise ModelError("this is not a model of Arbora.")
+        raise ModelError("this is not an Arbora model.")
     return found
 
 
