@@ -156,7 +156,7 @@ def test_models_from_a_pipe(tmp_path, data, pack):
     writer.start()
     assert arbora.load(path).model.labels == trained().model.labels
     writer.join()
-    with pytest.raises(ModelError, match="not an? (Arbora )?model"):
+    with pytest.raises(ModelError, match="not an Arbora model"):
         arbora.load("/dev/zero")
 
 

@@ -123,9 +123,9 @@ def test_more_at_the_end(data):
     ("content", "reason"),
     [
         (b"", "empty or cut short"),
-        (pickle.dumps({"weights": list(range(100))}), "not an? (Arbora )?model"),
-        (b"PK\x03\x04" + bytes(200), "not an? (Arbora )?model"),
-        (b"1\tThe\t_\tDET\n" * 20, "not an? (Arbora )?model"),
+        (pickle.dumps({"weights": list(range(100))}), "not an Arbora model"),
+        (b"PK\x03\x04" + bytes(200), "not an Arbora model"),
+        (b"1\tThe\t_\tDET\n" * 20, "not an Arbora model"),
         (save_tensors({"weights": np.zeros(3, np.float32)}), "not an Arbora model"),
         (save_tensors({"w": np.zeros(3, np.float32)}, {"format": "pt"}), "not an Arbora model"),
     ],
