@@ -1,10 +1,11 @@
-"""Two installations of Arbora in one interleaved run: is the new one as fast as the old one?
+"""Speed of two installations of Arbora, in one interleaved run.
 
 python benchmarks/against.py OLD_PYTHON NEW_PYTHON --text FILE --model MODEL [--model MODEL ...]
 
-Each argument is the interpreter of an environment with Arbora. Both processes load the same model
-files, take turns, and report processor time; ratios are new / old, so below 1 is faster. Measured
-are reading, parsing with and without probabilities, and belief propagation on random scores.
+OLD_PYTHON and NEW_PYTHON are interpreters of environments with Arbora. Both processes load the same
+model files, run in turns, and report processor time. Ratios are new / old, so values below 1 mean
+that the new one is faster. The jobs are reading, parsing with and without probabilities, and belief
+propagation on random scores.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def main() -> None:
 def times(
     workers: list[subprocess.Popen[str]], name: str, rounds: int
 ) -> tuple[list[float], list[float]]:
-    """Seconds of the old and of the new installation, taking turns."""
+    """Seconds of the old and the new installation, measured in turns."""
     found: tuple[list[float], list[float]] = ([], [])
     for i in range(rounds):
         for turn in ((0, 1), (1, 0))[i % 2]:

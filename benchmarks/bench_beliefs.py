@@ -1,10 +1,10 @@
-"""Speed of parsers that propagate beliefs, features included.
+"""Speed of parsers with belief propagation, including features.
 
     python benchmarks/bench_beliefs.py --treebank DIR     # a folder with train, dev and test files
 
-Labelled parsing with 4 iterations, beside dual decomposition and the exact chart on the same model;
-sentences a second in training, beside parsing the same sentences. One thread; models are trained in
-two passes and kept (`--memory`).
+Measures labelled parsing with 4 iterations, compared with dual decomposition and the exact chart on
+the same model, and training in sentences per second, compared with parsing the same sentences. Uses
+one thread. Models are trained for two passes and kept (`--memory`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SENTENCES = 2000  # of training, of which passes are timed
 
 
 class Clock:
-    """Notes when passes of training begin and end."""
+    """Records when training passes begin and end."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -41,15 +41,15 @@ class Clock:
         self.now = time.perf_counter()
 
     def end_pass(self, record: object, is_best: bool) -> None:  # noqa: ARG002
-        # Up to the last sentence that was learnt: scoring dev is not learning.
+        # Up to the last training sentence, without the evaluation on dev.
         self.seconds.append(self.now - self.started)
         self.started = time.perf_counter()
 
 
 def rates(candidates: dict[str, Callable[[], int]], rounds: int) -> None:
-    """Best and median of words a second, taking turns, and those of the processor."""
+    """Best and median words per second, and the median by processor time, measured in turns."""
     count, wall, busy = wall_and_processor(candidates, rounds)
-    print("Labelled parsing, words a second: best, median, median of the processor's time")
+    print("Labelled parsing, words per second: best, median, median by processor time")
     for name in candidates:
         seconds = (min(wall[name]), float(np.median(wall[name])), float(np.median(busy[name])))
         print(f"  {name:32}" + "".join(f"{count / value:10.0f}" for value in seconds))
@@ -77,7 +77,7 @@ def parsing(folder: Path, memory: Path, rounds: int) -> None:
 def training(folder: Path, rounds: int) -> None:
     some = list(arbora.read_conllu(find(folder, "train")))[:SENTENCES]
     few = list(arbora.read_conllu(find(folder, "dev")))[:20]
-    print(f"Training on {len(some)} sentences, grandsiblings by pairs: sentences a second, best")
+    print(f"Training on {len(some)} sentences, grandsiblings by pairs: sentences per second, best")
     for name, learner in LEARNERS.items():
         best, parse = np.inf, np.inf
         for _ in range(rounds):

@@ -1,9 +1,9 @@
-"""Reading and writing treebanks against the `conllu` package, as a ratio: run it with `make bench`.
+"""Speed of reading and writing treebanks, compared with the `conllu` package (`make bench`).
 
 python benchmarks/bench_data.py [FILE | --treebanks DIR] [--rounds N]
 
-Both read the file, hold every sentence with its forms, tags, FEATS, heads and labels in Python and
-write everything back. Without a file a synthetic one is made.
+Both read the file, make Python objects of every sentence with its forms, tags, FEATS, heads and
+labels, and write everything back. Without a file, a synthetic one is made.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def theirs(source: Path, target: Path) -> Callable[[], object]:
 
 
 def synthetic(n_sentences: int = 1500) -> list[Sentence]:
-    """Random words with the proportions of a treebank: many rare words, few tags."""
+    """Random sentences with word and tag frequencies like those of a treebank."""
     rng = np.random.default_rng(7)
     tags = ["NOUN", "VERB", "DET", "ADP", "ADJ", "PUNCT", "PRON"]
     feats = ["_", "Number=Sing", "Case=Nom|Gender=Fem|Number=Plur", "Mood=Ind|Person=3|Tense=Past"]
@@ -72,7 +72,7 @@ def synthetic(n_sentences: int = 1500) -> list[Sentence]:
 def compare(name: str, source: Path, folder: Path, rounds: int) -> float:
     target = folder / "written"
     write_conllu(target, read_conllu(source))
-    assert target.read_bytes() == source.read_bytes(), f"{source} is not written back as it is"
+    assert target.read_bytes() == source.read_bytes(), f"{source} is not written back unchanged"
     tokens = sum(len(s) for s in read_conllu(source))
     times = interleaved(
         {"arbora": ours(source, target), "conllu": theirs(source, target)}, rounds, at_least=0.2
@@ -94,9 +94,7 @@ def main() -> None:
     )
     options.add_argument("--rounds", type=int, default=5)
     chosen = options.parse_args()
-    print(
-        "\nTreebanks in and out, columns in Python (conllu knows CoNLL-U; it reads CoNLL-X too)\n"
-    )
+    print("\nReading and writing treebanks, with columns in Python\n")
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         if chosen.treebanks:

@@ -1,4 +1,4 @@
-"""Exact inference against other libraries, as ratios: run it with `make bench`."""
+"""Speed of exact inference, as ratios to other libraries (`make bench`)."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def bench_projective(rng: np.random.Generator, rounds: int) -> None:
             "two": lambda sums=sums: sums(2),
             "best": lambda scores=scores: ProjectiveTrees.batch(scores, threads=1).argmax(),
         }
-        if n <= 100:  # the others need minutes beyond
+        if n <= 100:  # the others need minutes for longer sentences
             for peer in peers:
                 other = peer(scores)
                 theirs = np.asarray(other.projective_sums()[0].detach())
@@ -147,10 +147,10 @@ def bench_threads(rng: np.random.Generator, rounds: int) -> None:
                 str(t): lambda t=t, kind=kind, s=scores: kind.batch(s, threads=t).marginals
                 for t in (1, 2)
             }
-            # Long turns: a second core that was idle takes a while to come up to speed.
+            # Long turns, because an idle second core takes a while to reach full speed.
             times = interleaved(candidates, rounds, at_least=0.2)
-            # Where others use the machine, a second core is not always there: the best times show
-            # what the program does, the medians what the machine gave.
+            # On a shared machine the second core is not always available: the best times show the
+            # scaling of the program, the medians include the load of the machine.
             best = times["1"].min() / times["2"].min()
             row.append(f"{ratio(times, '1', '2'):.2f} / {best:.2f}")
         rows.append([*row, "1.8"])
@@ -162,14 +162,18 @@ def bench_threads(rng: np.random.Generator, rounds: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=9, help="rounds to take the median of")
+    parser.add_argument(
+        "--rounds", type=int, default=9, help="number of rounds; medians are reported"
+    )
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
     found = [peer.__name__ for peer in (Ufal, TorchStruct, SuPar) if peer.available]
     print(
         f"arbora {arbora.__version__}, NumPy {np.__version__}, Python {platform.python_version()}"
     )
-    print(f"{platform.machine()}, {os.cpu_count()} cores; {SENTENCES} sentences a call, times per")
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores; {SENTENCES} sentences per call, times per"
+    )
     print(f"sentence, x = times faster; with NumPy and {', '.join(found) or 'nothing else'}")
     for bench in (bench_spanning_sums, bench_best_tree, bench_projective, bench_threads):
         bench(rng, arguments.rounds)

@@ -1,4 +1,4 @@
-"""Belief propagation: sentences a second of the kernels alone, on random pruned sentences."""
+"""Speed of the belief propagation kernels, on random pruned sentences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MODELS = {
 
 
 def pruned(rng: np.random.Generator, n_words: int, heads: float, kinds: tuple[str, ...]) -> Scores:
-    """About so many random heads for every word, one of them the word before; normal scores."""
+    """About `heads` random heads per word, including the previous word; normal scores."""
     side = n_words + 1
     kept = rng.random((SENTENCES, side, side)) < (heads - 1) / n_words
     kept[:, np.arange(n_words), np.arange(1, side)] = True
@@ -62,11 +62,11 @@ def bench_kernels(rng: np.random.Generator, rounds: int, iterations: int) -> Non
                         f"{1 + ratio(times, 'vjp', 'sums'):.1f}",
                     ])  # fmt: skip
     header = ["n", "heads", "parts", "trees", "a sentence", "sums/s", "vjp/s", "both / sums"]
-    table(f"sentences a second, {iterations} iterations, one thread", header, rows)
+    table(f"sentences per second, {iterations} iterations, one thread", header, rows)
 
 
 def bench_exact(rng: np.random.Generator, rounds: int, iterations: int) -> None:
-    """Against the exact chart, where there is one."""
+    """Compared with the exact chart, if there is one."""
     rows = []
     for n_words in (25, 50):
         for kinds, factors in list(MODELS.values())[1:]:
@@ -84,10 +84,10 @@ def bench_exact(rng: np.random.Generator, rounds: int, iterations: int) -> None:
 
 
 def bench_supar(rng: np.random.Generator, rounds: int, iterations: int) -> None:
-    """Siblings only, which is what SuPar has; its graph is another one.
+    """Siblings only, compared with SuPar, whose factor graph differs.
 
-    A variable there is a word, whose values are all heads, not an arc; a pair of siblings of score
-    s has 1 + exp(s), not exp(s); and there is no tree factor.
+    SuPar has a variable per word, whose values are its heads, instead of one per arc; a pair of
+    siblings with score s has value 1 + exp(s) instead of exp(s); and there is no tree factor.
     """
     if not SuPar.available:
         return
@@ -107,17 +107,19 @@ def bench_supar(rng: np.random.Generator, rounds: int, iterations: int) -> None:
             ]
             for name in list(candidates)[1:]
         ]  # fmt: skip
-    table(f"siblings, {iterations} iterations, sentences a second; SuPar: all arcs, other graph",
+    table(f"siblings, {iterations} iterations, sentences per second; SuPar: all arcs, other graph",
           ["n", "Arbora keeps", "SuPar", "Arbora", "ratio"], rows)  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=9, help="rounds to take the median of")
+    parser.add_argument(
+        "--rounds", type=int, default=9, help="number of rounds; medians are reported"
+    )
     parser.add_argument("--iterations", type=int, default=3)
     arguments = parser.parse_args()
     print(f"arbora {arbora.__version__}, NumPy {np.__version__}, {platform.machine()}; "
-          f"{SENTENCES} sentences a call, random scores")  # fmt: skip
+          f"{SENTENCES} sentences per call, random scores")  # fmt: skip
     rng = np.random.default_rng(0)
     bench_kernels(rng, arguments.rounds, arguments.iterations)
     bench_exact(rng, arguments.rounds, arguments.iterations)

@@ -1,9 +1,9 @@
-"""What a batch needs beyond its input and answers: it must not grow with the number of sentences.
+"""Memory of a batch beyond its input and output, which must not grow with the number of sentences.
 
     python benchmarks/bench_memory.py
 
-Each measurement runs in a process of its own and compares the peak of resident memory with what
-the scores, their checked copy and the marginals take.
+Each measurement runs in a separate process and compares the peak resident memory with the size of
+the scores, their checked copy and the marginals.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def extra_megabytes(kind_name: str, sentences: int, threads: int) -> float:
 
 
 def main() -> None:
-    print(f"MB beyond scores and answers, sentences of {N_WORDS} words")
+    print(f"MB beyond scores and marginals, sentences of {N_WORDS} words")
     print(f"{'':16}{'threads':>8}{'64':>10}{'4096':>10}")
     context = multiprocessing.get_context("spawn")
     for kind in ("SpanningTrees", "ProjectiveTrees"):

@@ -1,10 +1,10 @@
-"""Speed of labelled parsing with first and higher orders, and of exact sums of second order.
+"""Speed of labelled parsing with first and higher orders, and of exact second-order sums.
 
     python benchmarks/bench_orders.py --treebank DIR     # a folder with train, dev and test files
 
-Everything counts: reading the file, features, pruning, parts, trees, labels, writing. The orders
-take turns, on one thread and on two. Models are trained in two passes and kept (`--memory`); more
-passes make sharper models, which are no slower.
+Times include reading the file, features, pruning, parts, trees, labels and writing. The orders are
+measured in turns, on one and two threads. Models are trained for two passes and kept (`--memory`);
+models with more passes are not slower.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def parsing(folder: Path, memory: Path, rounds: int) -> None:
             candidates[order, threads] = arbora_parse(model, test, threads, output)
     words, times, busy = wall_and_processor(candidates, rounds)
     output.unlink()
-    print(f"Labelled parsing of {words} words, words a second: best and median of {rounds}")
-    print("In brackets, words a second of the processor, for machines that others use as well")
+    print(f"Labelled parsing of {words} words, words per second: best and median of {rounds}")
+    print("In parentheses: median words per second of processor time, for shared machines")
     for (order, threads), seconds in times.items():
         best, middle = words / min(seconds), words / float(np.median(seconds))
         of_cpu = f"({words / float(np.median(busy[order, threads])):.0f})"
@@ -59,7 +59,7 @@ def parsing(folder: Path, memory: Path, rounds: int) -> None:
 
 
 def exact_sums(folder: Path, memory: Path, rounds: int) -> None:
-    """Marginals of exact projective trees with grandsiblings, on one thread and two."""
+    """Exact marginals of projective trees with grandsiblings, on one and two threads."""
     model = arbora.load(
         model_of(folder, memory, "grandsibling", trees="projective", inference="exact"), threads=1
     ).model
@@ -68,7 +68,7 @@ def exact_sums(folder: Path, memory: Path, rounds: int) -> None:
     scores = Decoder(model, 1).score(encoded, np.arange(len(block))).scores
     one, two = (PackedSecondOrder(scores, model.root, threads) for threads in (1, 2))
     questions = {"marginals": "sums", "best trees": "argmax"}
-    print(f"Exact projective grandsiblings, {len(block)} sentences, sentences a second")
+    print(f"Exact projective grandsiblings, {len(block)} sentences, sentences per second")
     for name, method in questions.items():
         times = interleaved({"one": getattr(one, method), "two": getattr(two, method)}, rounds)
         rates = [len(block) / float(np.median(times[which])) for which in ("one", "two")]

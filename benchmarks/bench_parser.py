@@ -1,10 +1,10 @@
-"""Speed of training and parsing, beside other parsers that can be installed.
+"""Speed of training and parsing, compared with spaCy if it is installed.
 
     python benchmarks/bench_parser.py --treebank DIR     # a folder with train, dev and test files
 
-Parsing counts everything: reading the file, features, trees, labels, writing. One thread unless a
-line says otherwise; the candidates take turns. `spacy`'s parser joins in where it is installed; it
-is trained on a few sentences, which does not change its speed, and gets its words as they are.
+Parsing times include reading the file, features, trees, labels and writing. Everything uses one
+thread unless a line says otherwise, and is measured in turns. spaCy's parser is trained on a few
+sentences, which does not change its speed, and gets tokenised text.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import arbora
 from arbora.fitting.loop import PassRecord
 from arbora.options import ParseOptions
 
-Parse = Callable[[], int]  # parses the test file and says how many words it has
+Parse = Callable[[], int]  # parses the test file and returns its number of words
 
 
 class Stopwatch:
-    """Notes how many sentences a second each pass of a training sees, dev left out."""
+    """Records the sentences per second of each training pass, without evaluation on dev."""
 
     def __init__(self) -> None:
         self.rates: list[float] = []
@@ -50,7 +50,7 @@ def find(folder: Path, part: str) -> Path:
 
 
 def training(folder: Path) -> None:
-    print("Training, sentences a second, trees without labels, best of six passes, taking turns")
+    print("Training, sentences per second, unlabelled trees, best of six passes, in turns")
     for name, options in {
         "perceptron": {"learner": "perceptron"},
         "loglinear by sgd": {"optimizer": "sgd"},
@@ -130,13 +130,13 @@ def parsing(folder: Path, rounds: int) -> None:
                 started = time.perf_counter()
                 words = parse()
                 times[name].append(time.perf_counter() - started)
-        print(f"Labelled parsing of {words} words, words a second: best and median of {rounds}")
+        print(f"Labelled parsing of {words} words, words per second: best and median of {rounds}")
         for name, seconds in times.items():
             ranked = sorted(seconds)
             middle = ranked[len(ranked) // 2]
             print(f"  {name:22} {words / ranked[0]:9.0f} {words / middle:9.0f}")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"Peak memory of this process, training included: {peak:.0f} MB")
+        print(f"Peak memory of this process, including training: {peak:.0f} MB")
 
 
 def main() -> None:

@@ -1,9 +1,10 @@
-"""Belief propagation against enumeration in logarithms, on many random graphs of every scale.
+"""Comparison of belief propagation with enumeration in the log domain, at every scale of scores.
 
     python benchmarks/check_beliefs.py --graphs 20000
 
-Half of the graphs are sentences (`LoopyTrees`), half factor graphs with hard constraints
-(`FactorGraph`), with scores of 1 to 10,000, the same schedule and as many iterations.
+Half of the random graphs are sentences (`LoopyTrees`), half are factor graphs with hard constraints
+(`FactorGraph`), with scores of 1 to 10,000. Both sides use the same schedule and number of
+iterations.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ LARGEST_ERROR = 1e-6
 
 
 def check(kind: type[RandomSentence] | type[RandomFactorGraph], count: int, seed: int) -> int:
-    """Prints a line for every scale, and the graphs that are wrong; returns how many are."""
+    """Prints a line for every scale and every wrong graph; returns the number of wrong graphs."""
     rng = np.random.default_rng(seed)
     errors: dict[int, list[float]] = {}
     start = time.perf_counter()

@@ -1,23 +1,23 @@
-"""Dual decomposition measured as Koo, Rush, Collins, Jaakkola & Sontag (2010) did, on what is here.
+"""The measurements of Koo, Rush, Collins, Jaakkola & Sontag (2010) on dual decomposition.
 
     python benchmarks/dual.py --treebanks DIR               # everything
     python benchmarks/dual.py --treebanks DIR table2 ilp    # some parts
 
-table2      linear programs, the integer program and dual decomposition side by side (table 2)
-ilp         the same optimum as the integer program's, and how much sooner
-random      random instances; weights learnt with the automata, with decoded trees, not at all
-figures     automata run again by iteration, and what a lower limit gives (figures 3 and 4)
-zstar       the automata's walks before anything makes them agree (section 7.6)
+table2      linear programs, the integer program and dual decomposition (table 2)
+ilp         optimum and speed compared with the integer program
+random      random scores; weights trained against automaton paths or decoded trees; random weights
+figures     automata run by iteration, and results with a lower iteration limit (figures 3 and 4)
+zstar       automaton paths before the first iteration (section 7.6)
 projective  decoding with and without crossing arcs (table 3)
-solvers     AD3 and branching beside the subgradient
+solvers     AD3, branching and the subgradient method
 
-Parsers are trained with default settings where nothing else is said, on trees without labels, and
-kept (`--memory`). `--train` and `--sentences` make everything small, to try it out.
+Parsers are trained on unlabelled trees, with default settings unless stated otherwise, and kept
+(`--memory`). `--train` and `--sentences` reduce the data for a quick trial.
 """
 
 from __future__ import annotations
 
-from dual_course import figures, projective, solvers, zstar
+from dual_iterations import figures, projective, solvers, zstar
 from dual_models import run_studies
 from dual_programs import ilp, random, table2
 

@@ -1,7 +1,7 @@
-"""Models that are trained once and kept, and the sentences that they score: what dual.py is about.
+"""Trained models and scored sentences for dual.py.
 
-A model is kept under all its options, so that one trained with other defaults is not used
-again by mistake.
+Models are trained once and kept. The file name depends on all options, so that a model with other
+defaults is not reused by mistake.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EWT = "ud_english_ewt"
 
 @dataclass(frozen=True)
 class Scored:
-    """Sentences with the arcs and parts that a model keeps and scores, one pack for each."""
+    """Sentences with the scores of their arcs and parts, one `Scores` per sentence."""
 
     parts: list[Scores]
     gold: list[IntArray]
@@ -79,17 +79,17 @@ class Scored:
 
 @dataclass(frozen=True)
 class Study:
-    """Treebanks, the memory of models, and the limits of this run."""
+    """Treebanks, the folder of models, and the limits of this run."""
 
     experiments: Experiments
-    train: int | None  # sentences to learn from, all without
-    sentences: int | None  # sentences to measure, each part's own number without
+    train: int | None  # number of training sentences; None for all
+    sentences: int | None  # number of sentences to measure; None for the default of each part
     images: Path
 
     def parser(self, treebank: str, train: int | None = None, **options: Any) -> arbora.Parser:
         """A parser with these options, trained now or earlier, on the first `train` sentences.
 
-        Learnt from the walks of automata, as those of Koo et al. (2010), unless options say else.
+        Trained against automaton paths, as in Koo et al. (2010), unless options say otherwise.
         """
         options = {"training_inference": "automata", "passes": 15} | options
         limits = [limit for limit in (train, self.train) if limit is not None]
@@ -126,7 +126,7 @@ class Study:
 
 
 def scored(sentences: list[Sentence], parser: arbora.Parser) -> Scored:
-    """What a parser of higher order makes of sentences before it looks for trees."""
+    """The scores of a higher-order parser for the given sentences."""
     model = parser.model
     block = read_whole(sentences)
     encoded, decoder = model.encoder.encode(block), Decoder(model, 1)
@@ -141,7 +141,7 @@ def scored(sentences: list[Sentence], parser: arbora.Parser) -> Scored:
 
 
 def with_random_weights(parser: arbora.Parser, seed: int = 0) -> arbora.Parser:
-    """The same features and the same pruner under weights that mean nothing."""
+    """The same features and pruner with random weights."""
     model = parser.model
     size = len(model.scorer.parameters()["weights"])
     weights = np.random.default_rng(seed).normal(size=size).astype(np.float32)
@@ -152,7 +152,7 @@ def with_random_weights(parser: arbora.Parser, seed: int = 0) -> arbora.Parser:
 def timed_decode(
     parts: Scores, root: Root, limit: int, solver: Solver
 ) -> tuple[DualAnswers, float]:
-    """The best tree without regard to crossing arcs, and the seconds that it took."""
+    """The best non-projective tree, and its time in seconds."""
     started = time.perf_counter()
     answer = decode_dual(parts, "nonprojective", root, limit, solver)
     return answer, time.perf_counter() - started
@@ -162,7 +162,7 @@ Part = Callable[[Study], None]
 
 
 def run_studies(description: str, *parts: Part) -> None:
-    """The main program: the parts that were asked for, or all."""
+    """The main program: runs the given parts, or all."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -170,11 +170,11 @@ def run_studies(description: str, *parts: Part) -> None:
     parser.add_argument("--treebanks", type=Path, default=default, required=default is None)
     parser.add_argument("--memory", type=Path, default=Path("build/experiments"))
     parser.add_argument("--threads", type=int, help="for training; decoding is timed on one")
-    parser.add_argument("--train", type=int, help="learn from the first so many sentences")
-    parser.add_argument("--sentences", type=int, help="measure at most so many sentences")
+    parser.add_argument("--train", type=int, help="train on the first N sentences")
+    parser.add_argument("--sentences", type=int, help="measure at most N sentences")
     parser.add_argument("--images", type=Path, default=Path("docs/images"))
     known = {part.__name__: part for part in parts}
-    parser.add_argument("only", nargs="*", help=f"{', '.join(known)}; all without any")
+    parser.add_argument("only", nargs="*", help=f"{', '.join(known)} (default: all)")
     chosen = parser.parse_args()
     for name in chosen.only:
         if name not in known:

@@ -1,4 +1,4 @@
-"""Dual decomposition beside linear and integer programs (Koo et al. 2010, table 2)."""
+"""Dual decomposition compared with linear and integer programs (Koo et al. 2010, table 2)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from arbora.types import IntArray, Root
 Found = tuple[IntArray, bool, float]  # heads, integral or certified, seconds
 Method = Callable[[Scores, Root], Found]
 
-PATIENCE = 60.0  # seconds for one sentence's integer program
+PATIENCE = 60.0  # time limit for the integer program of a sentence, in seconds
 
-# Table 2 of the paper: UAS, % integral, seconds a sentence, % integral of random problems.
+# Table 2 of the paper: UAS, % integral, seconds per sentence, % integral of random problems.
 PAPER = {
     ("sibling", "LP(S)"): (92.14, 88.29, 0.14, 11.7),
     ("sibling", "LP(M)"): (92.17, 93.18, 0.58, 30.6),
@@ -36,7 +36,7 @@ PAPER = {
 
 
 def _program(**options: Any) -> Method:
-    """A linear program; only the solver's own time counts."""
+    """A linear program; only the solver's time is measured."""
 
     def run(parts: Scores, root: Root) -> Found:
         answer: ProgramAnswer = solve_program(parts.sentence(0), root=root, **options)
@@ -64,12 +64,14 @@ METHODS: dict[str, Method] = {
 
 
 def table2(study: Study) -> None:
-    """Programs and dual decomposition on the same parts: accuracy, whole solutions, time."""
+    """Programs and dual decomposition on the same parts: accuracy, integral solutions, time."""
     print("\n## Programs and dual decomposition\n")
     for order in ORDERS:
         data = study.dev(EWT, study.parser(EWT, order=order), count=300, longest=40)
         print(f"{EWT} dev, {order}: {data.summary()} (those up to 40, evenly spread)\n")
-        print("| method | UAS | % sentences right | % integral | ms a sentence | D10: UAS, %, s |")
+        print(
+            "| method | UAS | % sentences right | % integral | ms per sentence | D10: UAS, %, s |"
+        )
         print("| --- | ---: | ---: | ---: | ---: | --- |")
         for name, method in METHODS.items():
             found = [method(parts, data.root) for parts in data.parts]
@@ -85,11 +87,11 @@ def table2(study: Study) -> None:
 
 
 def ilp(study: Study) -> None:
-    """The same optimum as the integer program's, and how much sooner; the two take turns."""
+    """Optimum and speed compared with the integer program, measured in turns."""
     print("\n## Dual decomposition against the integer program\n")
     print(
-        "HiGHS: time of its solver alone. Ours: the whole call. A sentence's ratio is its time by "
-        "HiGHS divided by its time by ours.\n"
+        "HiGHS: solver time only. Ours: the complete call. The ratio of a sentence is its HiGHS "
+        "time divided by ours.\n"
     )
     print(
         "| order | solver | certified | other optimum | HiGHS ms | ours ms | ratio of means | "
@@ -113,13 +115,13 @@ def _compare(order: str, data: Scored) -> None:
             continue
         times["ilp"].append(best.seconds)
         slack = 1e-6 * max(1.0, abs(best.score))  # HiGHS's own tolerance
-        for solver in solvers[:: 1 if number % 2 else -1]:  # the first finds memory cold
+        for solver in solvers[:: 1 if number % 2 else -1]:  # warms up the caches
             answer, took = timed_decode(parts, data.root, 5000, solver)
             times[solver].append(took)
             if answer.certified[0]:
                 certified[solver] += 1
                 exceptions[solver] += abs(float(answer.scores[0]) - best.score) > slack
-            elif answer.bounds[0] < best.score - slack:  # no tree may exceed a bound
+            elif answer.bounds[0] < best.score - slack:  # no tree may exceed the bound
                 exceptions[solver] += 1
     for solver in solvers:
         theirs, ours = np.array(times["ilp"]), np.array(times[solver])
@@ -135,7 +137,7 @@ def _compare(order: str, data: Scored) -> None:
 
 
 def _by_highs(parts: Scores, root: Root) -> ProgramAnswer | None:
-    """The integer program's optimum; None if it takes too long."""
+    """The optimum of the integer program; None after the time limit."""
     try:
         answer = solve_program(parts.sentence(0), root=root, time_limit=PATIENCE)
     except SolverError:
@@ -144,7 +146,7 @@ def _by_highs(parts: Scores, root: Root) -> ProgramAnswer | None:
 
 
 def random(study: Study) -> None:
-    """How often the relaxation is tight: random scores, and weights learnt in different ways."""
+    """How often the relaxation is tight: random scores, and weights trained in different ways."""
     _random_instances(study.sentences or 200)
     _learnt_weights(study)
 
@@ -152,8 +154,8 @@ def random(study: Study) -> None:
 def _random_instances(count: int) -> None:
     print("\n## Random instances\n")
     print(
-        f"{count} sentences of 10 words, every arc allowed, several roots, normal scores of arcs "
-        "and of automata's steps; % integral or certified.\n"
+        f"{count} sentences of 10 words, every arc allowed, multi-root, normal scores of arcs "
+        "and automaton transitions; % integral or certified.\n"
     )
     names = [name for name in METHODS if name != "ILP"]
     print("| order | " + " | ".join(names) + " | D10, in this order |")
@@ -170,7 +172,7 @@ def _random_instances(count: int) -> None:
 
 
 def _random_parts(order: str, n_words: int, rng: np.random.Generator) -> Scores:
-    """Normal scores on the steps of an order's automata, and on arcs."""
+    """Normal scores on arcs and on the transitions of an order's automata."""
     kind = "consecutive_siblings" if order == "sibling" else "grandsiblings"
     assert kind in ParserOptions.from_keywords({"order": order}).order.parts
     side = n_words + 1
@@ -182,8 +184,8 @@ def _random_parts(order: str, n_words: int, rng: np.random.Generator) -> Scores:
     return parts
 
 
-# Dual decomposition inside training takes its time, so the treebank is small and the passes are
-# few. Slovene is the paper's least certain language, too.
+# Dual decomposition inside training is slow, so the treebank is small and there are few passes.
+# Slovene also has the fewest certificates in the paper.
 SMALL = "ud_slovenian_ssj_resplit"
 TRAINING = {"train": 800, "passes": 6}
 
@@ -192,7 +194,7 @@ def _learnt_weights(study: Study) -> None:
     print("\n## Does training make the relaxation tight?\n")
     print(
         f"Slovenian dev, {TRAINING['passes']} passes over the first {TRAINING['train']} sentences; "
-        "*Z* learns from the automata's best walks, *DD* from decoded trees. "
+        "rivals are automaton paths in *Z* and decoded trees in *DD*. "
         "Certified: subgradient, 5000 and 250 iterations. Integral: LP(M) on 60 of the sentences "
         "up to 30 words.\n"
     )

@@ -1,7 +1,7 @@
-"""Trains and tests parsers on treebanks, once per setting: results are kept and used again.
+"""Training and evaluation of parsers on treebanks, with a cache of results.
 
-Every experiment of `benchmarks/` that reports accuracy goes through `run`. A result holds, for the
-test set, which words have the right head and label, so that any two can be compared in pairs.
+All accuracy experiments of `benchmarks/` use `run`. A result records which words of the test set
+have the right head and label, for paired tests.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from arbora.models.output import parse_block
 from arbora.options import ParseOptions
 from arbora.options.build import build
 
-# Raised when features or learners change, so that results of older code are not used again.
+# Incremented when features or learners change, so that older results are not reused.
 GENERATION = 3
 
 EIGHT = (
@@ -46,8 +46,8 @@ EIGHT = (
 class Splits:
     """The sentences of a treebank.
 
-    Without a dev file the parser holds out the last tenth of train, and learns from all of train
-    when it knows the best number of passes.
+    Without a dev file, the parser holds out the last tenth of the training data to find the best
+    number of passes, then retrains on all of it.
     """
 
     train: list[Sentence]
@@ -68,7 +68,7 @@ def load(folder: Path, name: str) -> Splits:
 
 @dataclass(frozen=True)
 class Result:
-    """What one model did on one test set with one way of decoding."""
+    """The result of a model on a test set with one decoder."""
 
     uas: float
     las: float
@@ -82,7 +82,7 @@ class Result:
 
 
 class Experiments:
-    """Runs with a memory on disk."""
+    """Experiments with a cache of results on disk."""
 
     def __init__(self, treebanks: Path, memory: Path, threads: int | None = None) -> None:
         self.treebanks, self.memory, self.threads = treebanks, memory, threads
@@ -99,7 +99,7 @@ class Experiments:
         parser.add_argument("--memory", type=Path, default=Path("build/experiments"))
         parser.add_argument("--threads", type=int)
         parser.add_argument("--seeds", type=int, default=1)
-        parser.add_argument("only", nargs="*", help="parts of the report; all without any")
+        parser.add_argument("only", nargs="*", help="parts of the report (default: all)")
         arguments = parser.parse_args()
         return cls(arguments.treebanks, arguments.memory, arguments.threads), arguments
 
@@ -116,9 +116,9 @@ class Experiments:
         known_heads: float = 1.0,
         **options: Any,
     ) -> dict[str, Result]:
-        """One result per decoder: "" is the model's own, "mbr" or "map projective" others.
+        """One result per decoder: "" is the model's own; others are "mbr" or "map projective".
 
-        With `known_heads`, only that share of the heads in train is given.
+        `known_heads` is the share of training heads that are given.
         """
         changed = {} if known_heads == 1.0 else {"known_heads": known_heads}
         key = json.dumps([GENERATION, treebank, sorted((options | changed).items())], default=str)
@@ -165,7 +165,7 @@ class Experiments:
 
 
 def _with_gaps(splits: Splits, known: float, seed: int) -> Splits:
-    """Every head of train is kept with the given probability."""
+    """The splits with each training head kept with the given probability."""
     rng = np.random.default_rng(seed)
     train = [
         sentence.with_tree(np.where(rng.random(len(sentence)) < known, sentence.heads, -1))
@@ -221,7 +221,7 @@ def _judge(
 
 
 def paired_p(a: list[Result], b: list[Result], labelled: bool = False) -> float:
-    """Permutation test by sentence over all test sets together: b against a."""
+    """The p-value of a paired permutation test over the sentences of all test sets: b against a."""
     from arbora.evaluation.significance import permutation_test
 
     gains = []
@@ -238,7 +238,7 @@ Part = Callable[[Experiments, int], None]
 
 
 def run_parts(description: str, *parts: Part) -> None:
-    """The main program of a report: the parts that were asked for, or all."""
+    """The main program of a report: runs the given parts, or all."""
     experiments, arguments = Experiments.from_arguments(description)
     known = {part.__name__: part for part in parts}
     for name in arguments.only or known:

@@ -4,8 +4,8 @@
     python benchmarks/first_order.py --treebanks DIR spanish    # one part
 
 Parts: goals, morphology, spanish, trends, danish, roots, labels, batches, partial, calibration.
-Settings were chosen on dev; test sets are looked at once per setting, because results are kept
-(`--memory`) and used again.
+Settings were chosen on dev. Test sets are used once per setting, because results are kept
+(`--memory`) and reused.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ PAPER_SPANISH = {
     ("loglinear", "projective"): 81.75,
     ("loglinear", "nonprojective"): 81.57,
 }  # Koo et al. 2007, table 2
-# Their validation set has 11,024 words, the last 288 of the 3,306 sentences 11,007; as everywhere
-# without a dev file, it is learnt in the end.
+# The paper's validation set has 11,024 words; the last 288 of the 3,306 sentences have 11,007. As
+# for all treebanks without a dev file, the parser is retrained on all sentences.
 VALIDATION_SPANISH = 288.5 / 3306
-PASSES_SPANISH = 30  # at most: theirs were 100, of which the perceptron never used more than 30
+PASSES_SPANISH = 30  # maximum; the paper has 100, of which the perceptron never used more than 30
 INFLECTED = (
     "conll07_basque",
     "ud_basque_bdt",
@@ -43,7 +43,7 @@ STRONGLY_NONPROJECTIVE = ("ud_dutch_lassysmall", "ud_gothic_proiel", "ud_latin_p
 
 
 def goals(experiments: Experiments, seeds: int) -> None:
-    """The default features on four treebanks; means over seeds but for the largest."""
+    """The default features on four treebanks; means over seeds except for the largest."""
     print("\n## Rich features\n")
     print("| treebank | learner | seeds | dev UAS | test UAS | test LAS |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
@@ -61,7 +61,7 @@ def goals(experiments: Experiments, seeds: int) -> None:
 
 
 def morphology(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
-    """The rich and the morphological features on treebanks with much inflection."""
+    """Rich and morphological features on treebanks with rich inflection."""
     print("\n## Morphological features\n")
     print("| treebank | learner | rich UAS / LAS | morphological UAS / LAS | difference | p |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
@@ -93,7 +93,7 @@ def spanish(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
 
 
 def trends(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
-    """What the papers found, on eight treebanks: marginals help, and MBR suits likelihood."""
+    """Trends of the papers on eight treebanks: marginals help, and MBR suits likelihood."""
     print("\n## Trends, unlabelled, non-projective\n")
     print("| treebank | perceptron | mira | mira mbr | loglinear map | loglinear mbr |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
@@ -151,7 +151,7 @@ def danish(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
 
 
 def roots(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
-    """Single- against multi-root models where 38 % of the sentences have several roots."""
+    """Single-root and multi-root models; 38 % of the sentences have several roots."""
     print("\n## Roots, conll07_basque\n")
     print("| root | UAS | LAS |\n| --- | ---: | ---: |")
     found = {
@@ -166,7 +166,7 @@ def roots(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
 
 
 def labels(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
-    """Labels inside the sum against labels after the tree."""
+    """Joint and staged labels."""
     print("\n## Labels\n")
     print("| treebank | labels | dev LAS | test UAS | test LAS |")
     print("| --- | --- | ---: | ---: | ---: |")
@@ -180,7 +180,7 @@ def labels(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
 
 
 def batches(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
-    """What mini-batches cost: dev scores with 16 sentences a step and with one."""
+    """The cost of mini-batches: dev scores with 16 sentences per update and with one."""
     print("\n## Mini-batches, dev UAS\n")
     print("| treebank | learner | batch_size=1 | batch_size=16 |")
     print("| --- | --- | ---: | ---: |")
@@ -194,7 +194,7 @@ def batches(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
 
 
 def partial(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
-    """Training on three tenths of the heads."""
+    """Training on 30 % of the heads."""
     print("\n## CoNLL-X Danish with 30 % of the heads\n")
     print("| learner | all heads | 30 % |\n| --- | ---: | ---: |")
     for learner in ("loglinear", "mira"):
@@ -208,7 +208,7 @@ def partial(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
 
 
 def calibration(experiments: Experiments, seeds: int) -> None:  # noqa: ARG001
-    """Are the default learner's probabilities honest? UD English EWT, test."""
+    """Calibration of the default learner on the test set of UD English EWT."""
     splits = experiments.splits("ud_english_ewt")
     parser = arbora.Parser(threads=experiments.threads).fit(splits.train, splits.dev)
     print(f"\n## UD English EWT, default settings\n\n```text\n{parser.evaluate(splits.test)}\n```")

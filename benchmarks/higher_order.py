@@ -1,9 +1,9 @@
-"""Parsers of higher order by dual decomposition on real treebanks, beside Koo et al. (2010).
+"""Higher-order parsers with dual decomposition, compared with Koo et al. (2010).
 
     python benchmarks/higher_order.py --treebanks DIR            # everything
     python benchmarks/higher_order.py --treebanks DIR danish     # one part
 
-Parts: danish, orders, rivals, goals. Results are kept (`--memory`) and used again.
+Parts: danish, orders, rivals, goals. Results are kept (`--memory`) and reused.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from experiments import EIGHT, Experiments, Result, paired_p, run_parts
 
-# First order twice: its default learner, and the learner that is the default of the others.
+# First order twice: with its default learner, and with the default learner of higher orders.
 MODELS: dict[str, dict[str, Any]] = {
     "first": {"learner": "loglinear"},
     "first, MIRA": {"learner": "mira"},
@@ -37,7 +37,7 @@ def _run(experiments: Experiments, treebank: str, model: str, seed: int, **optio
 def danish(experiments: Experiments, seeds: int) -> None:
     """CoNLL-X Danish, mean over seeds, with the pruning of Gormley et al. (2015)."""
     print("\n## CoNLL-X Danish\n")
-    print("| model | seeds | UAS | LAS | % certified | ms a sentence | arcs a word | oracle |")
+    print("| model | seeds | UAS | LAS | % certified | ms per sentence | arcs per word | oracle |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for model in MODELS:
         runs = [_run(experiments, DANISH, model, seed) for seed in range(seeds)]
@@ -49,7 +49,7 @@ def danish(experiments: Experiments, seeds: int) -> None:
 
 
 def orders(experiments: Experiments, seeds: int) -> None:
-    """First order, siblings and grandsiblings on eight treebanks: which order should be default?"""
+    """First order, siblings and grandsiblings on eight treebanks."""
     print("\n## Orders\n")
     print("| treebank | " + " | ".join(f"{model} UAS / LAS" for model in MODELS) + " |")
     print("| --- |" + " --- |" * len(MODELS))
@@ -66,7 +66,7 @@ def orders(experiments: Experiments, seeds: int) -> None:
     print("| **mean UAS** | " + " | ".join(means) + " |")
     for name, scale in (("certified", 100.0), ("seconds_per_sentence", 1000.0)):
         cells = [f"{scale * np.mean([run.card[name] for run in columns[m]]):.2f}" for m in MODELS]
-        title = "% certified" if name == "certified" else "ms a sentence"
+        title = "% certified" if name == "certified" else "ms per sentence"
         print(f"| {title} | " + " | ".join(cells) + " |")
     print()
     for a, b in (("first", "sibling"), ("first, MIRA", "sibling"), ("sibling", "grandsibling")):
@@ -77,13 +77,13 @@ RIVAL = {"sibling": "dual", "grandsibling": "automata"}  # the defaults
 
 
 def rivals(experiments: Experiments, seeds: int) -> None:
-    """MIRA against what automata choose, and against trees: UAS on dev, since it chose between."""
+    """MIRA with automaton paths and with trees as rivals; UAS on dev."""
     print("\n## Rivals\n")
     models = ("sibling", "grandsibling")
     print("| treebank | " + " | ".join(f"{m}: automata | trees" for m in models) + " |")
     print("| --- |" + " ---: |" * (2 * len(models)))
     gains: dict[str, list[float]] = {model: [] for model in models}
-    for treebank in EIGHT[4:]:  # those with dev files that are quickly learnt
+    for treebank in EIGHT[4:]:  # treebanks with dev files and short training times
         cells = []
         for model in models:
             for seed in range(seeds):
@@ -110,10 +110,11 @@ def _print_difference(columns: dict[str, list[Result]], a: str, b: str) -> None:
 
 
 def goals(experiments: Experiments, seeds: int) -> None:
-    """Grandsiblings where other figures are known."""
+    """Grandsiblings on treebanks with published figures."""
     print("\n## Grandsiblings\n")
     print(
-        "| treebank | features | UAS | LAS | % certified | ms a sentence | arcs a word | oracle |"
+        "| treebank | features | UAS | LAS | % certified | ms per sentence | arcs per word "
+        "| oracle |"
     )
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for treebank, features in (

@@ -1,12 +1,12 @@
-"""Belief propagation and learning through it on real treebanks, beside Gormley et al. (2015).
+"""Training through belief propagation, compared with Gormley et al. (2015).
 
     python benchmarks/loopy.py --treebanks DIR               # everything
     python benchmarks/loopy.py --treebanks DIR exact risk    # some parts
 
-Parts: iterations (their figure 3), factors (figure 4), exact (table 1), table2, nonprojective,
-regulariser, risk, control, grid. Results are kept (`--memory`) and used again; figures 3 and 4 are
-also drawn there. Pruning, projective trees and five passes with early stopping are theirs; features
-and step sizes are ours, the same for all losses but for the defaults of each.
+Parts: iterations (figure 3 of the paper), factors (figure 4), exact (table 1), table2,
+nonprojective, regulariser, risk, control, grid. Results are kept (`--memory`) and reused; figures 3
+and 4 are also drawn there. Pruning, projective trees and five passes with early stopping are as in
+the paper. Features and learning rates are ours; all losses use their default rates.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ TABLE2 = (
     "ud_hungarian_szeged",
 )
 CROSSING = ("ud_dutch_lassysmall", "ud_latin_perseus", "ud_basque_bdt", "ud_gothic_proiel")
-# Their table 2: UAS of CLL and what L2 adds, first order and 1, 2, 4, 8 iterations.
+# Table 2 of the paper: UAS of CLL, and L2 minus CLL; first order and 1, 2, 4, 8 iterations.
 PAPER_TABLE2 = {
     "conllx_danish_ddt": "87.15 -0.12 | 86.31 -1.07 | 87.41 +0.03 | 87.65 -0.11 | 87.68 -0.10",
     "conllx_spanish_cast3lb": "81.49 -0.09 | 79.08 -0.37 | 80.73 +0.14 | 81.75 -0.66 | 81.52 +0.02",
 }
-# Their table 1: UAS on dev and test with grandparents, of the Penn treebank.
+# Table 1 of the paper: UAS on dev and test with grandparents, Penn treebank.
 PAPER_TABLE1 = {
     ("CLL", "exact"): "91.99 / 91.62", ("CLL", "bp"): "91.37 / 91.25",
     ("L2", "exact"): "91.91 / 91.66", ("L2", "bp"): "91.83 / 91.63",
@@ -72,7 +72,7 @@ def factors(experiments: Experiments, seeds: int) -> None:
 def _compare_losses(
     experiments: Experiments, seeds: int, what: str, rows: list[Any], models: list[Options]
 ) -> None:
-    """A table of the losses for each treebank, and a picture of all."""
+    """A table of the losses for each treebank, and a figure of all."""
     found = {}
     for treebank in THREE:
         print(f"\n## UAS by {what}: {treebank}\n")
@@ -132,7 +132,7 @@ def table2(experiments: Experiments, seeds: int) -> None:
 
 
 def nonprojective(experiments: Experiments, seeds: int) -> None:
-    """The TREE factor against PTREE where many arcs cross."""
+    """Non-projective and projective tree factors on treebanks with many crossing arcs."""
     print("\n## Trees of both classes, four iterations\n")
     print("| treebank | loss | projective | nonprojective | difference |")
     print("| --- | --- | ---: | ---: | ---: |")
@@ -149,7 +149,7 @@ def nonprojective(experiments: Experiments, seeds: int) -> None:
 
 
 def regulariser(experiments: Experiments, seeds: int) -> None:
-    """Footnote 9: L2 depends less on the weight of the regulariser."""
+    """Footnote 9: L2 depends less on the strength of the regulariser."""
     strengths = [0.1, 1.0, 10.0, 100.0]
     for treebank in THREE:
         print(f"\n## UAS on dev by the regulariser: {treebank}\n")
@@ -169,28 +169,32 @@ def regulariser(experiments: Experiments, seeds: int) -> None:
 
 
 def risk(experiments: Experiments, seeds: int) -> None:
-    """Annealed risk without L2 before it, which they found to be worse than either."""
+    """Annealed risk without L2 before it, which is worse than either in the paper."""
     print("\n## Annealed risk alone, four iterations\n")
     columns = {"AR": {"learner": "risk"}} | LOSSES
     _print_by_treebank(experiments, seeds, THREE, columns)
 
 
 def control(experiments: Experiments, seeds: int) -> None:
-    """Footnote 10: is L2 better because it learns from trees that are not projective?"""
-    print("\n## Gold trees as they are, or projectivised, four iterations\n")
+    """Footnote 10: is L2 better because it is trained on non-projective trees?"""
+    print("\n## Original and projectivised gold trees, four iterations\n")
     columns: dict[str, Options] = {
         "CLL, projectivised": LOSSES["CLL"],
-        "L2, as they are": LOSSES["L2"],
+        "L2, original trees": LOSSES["L2"],
         "L2, projectivised": LOSSES["L2"] | {"projectivise": True},
     }
     _print_by_treebank(experiments, seeds, (*CROSSING, "conllx_danish_ddt"), columns)
 
 
 def grid(experiments: Experiments, seeds: int) -> None:
-    """Regulariser, rate and passes for both losses, on dev: how much of a difference is tuning?"""
+    """Regulariser, learning rate and passes for both losses, on dev."""
     print("\n## UAS on dev by regulariser and rate, grandparents and siblings, best pass of five\n")
     treebank, rates, strengths = "ud_hungarian_szeged", (0.005, 0.01, 0.02, 0.05), (1.0, 10.0)
-    print("| loss | iterations | l2 | " + " | ".join(f"rate {rate:g}" for rate in rates) + " |")
+    print(
+        "| loss | iterations | regularization | "
+        + " | ".join(f"rate {rate:g}" for rate in rates)
+        + " |"
+    )
     print("| --- | ---: | ---: |" + " ---: |" * len(rates))
     for name in ("CLL", "L2"):
         for count in (1, 4):
@@ -207,11 +211,11 @@ def grid(experiments: Experiments, seeds: int) -> None:
 def _runs(
     experiments: Experiments, treebank: str, seeds: int, loss: Options, **options: Any
 ) -> list[Result]:
-    """One result per seed; higher orders propagate beliefs unless it is said otherwise."""
+    """One result per seed; higher orders use belief propagation unless options say otherwise."""
     chosen = COMMON | loss | options
     if chosen["order"] != "first":
         chosen = PRUNING | {"inference": "bp"} | chosen
-        if chosen["inference"] == "bp":  # said even where it is the default: one name per result
+        if chosen["inference"] == "bp":  # explicit, so that every result has one name
             chosen = {"bp_iterations": 4} | chosen
     return [experiments.run(treebank, seed=seed, **chosen)[""] for seed in range(seeds)]
 
@@ -227,7 +231,7 @@ def _flat(runs: Iterable[list[Result]]) -> list[Result]:
 def _print_by_treebank(
     experiments: Experiments, seeds: int, treebanks: Iterable[str], columns: Mapping[str, Options]
 ) -> None:
-    """UAS with grandparents and siblings, four iterations, a column for each way to learn."""
+    """UAS with grandparents and siblings, four iterations, a column per training method."""
     print("| treebank | " + " | ".join(columns) + " |")
     print("| --- |" + " ---: |" * len(columns))
     for treebank in treebanks:
@@ -249,7 +253,7 @@ def _print_columns(what: str, rows: list[Any], columns: Mapping[str, list[list[R
 def _draw(
     path: Path, what: str, xs: list[Any], found: Mapping[str, Mapping[str, list[list[Result]]]]
 ) -> None:
-    """A panel per treebank, a line per loss, if there is something to draw with."""
+    """A panel per treebank and a line per loss, if Matplotlib is installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

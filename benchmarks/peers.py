@@ -1,4 +1,4 @@
-"""The libraries that Arbora is measured against, each called as its users call it."""
+"""Other libraries in the benchmarks, each with its usual interface."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def numpy_sums(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """log Z and multi-root marginals by the usual formula, batched over sentences."""
+    """log Z and multi-root marginals with the usual formula, batched over sentences."""
     words = scores[:, :, 1:]
     shift = words.max(axis=1, keepdims=True)
     weights = np.exp(words - shift)
@@ -103,7 +103,7 @@ class SuPar:
         return self._structs.DependencyCRF(self._input, multiroot=False).argmax
 
     def sibling_beliefs(self, iterations: int) -> Callable[[], object]:
-        """Loopy belief propagation over all pairs of siblings, without a tree factor."""
+        """Loopy belief propagation over all sibling pairs, without a tree factor."""
         import torch
 
         count, side = len(self._input), self._input.shape[1]

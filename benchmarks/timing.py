@@ -1,4 +1,4 @@
-"""Fair timing on a noisy machine: candidates take turns, and ratios are taken within a round."""
+"""Timing on a noisy machine: candidates run in turns, and ratios are computed within a round."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Name = TypeVar("Name")
 def interleaved(
     candidates: dict[str, Candidate], rounds: int = 9, at_least: float = 0.02
 ) -> dict[str, np.ndarray]:
-    """Seconds per call of each candidate in each round; a turn lasts `at_least` seconds or so."""
+    """Seconds per call of each candidate in each round; a turn lasts about `at_least` seconds."""
     calls = {name: _calls_for(run, at_least) for name, run in candidates.items()}
     seconds: dict[str, list[float]] = {name: [] for name in candidates}
     names = list(candidates)
@@ -31,9 +31,9 @@ def interleaved(
 def wall_and_processor(
     candidates: dict[Name, Callable[[], int]], rounds: int
 ) -> tuple[int, dict[Name, list[float]], dict[Name, list[float]]]:
-    """What the last run counted, and the seconds of each run: on the clock, of the processor.
+    """The count that the last run returned, and the wall and processor seconds of each run.
 
-    For long runs: candidates take turns, once in each round.
+    For long runs: candidates run in turns, once per round.
     """
     wall: dict[Name, list[float]] = {name: [] for name in candidates}
     busy: dict[Name, list[float]] = {name: [] for name in candidates}
@@ -48,12 +48,12 @@ def wall_and_processor(
 
 
 def ratio(times: dict[str, np.ndarray], slow: str, fast: str) -> float:
-    """How many times `fast` is faster: the median over rounds."""
+    """The speed ratio of `fast` to `slow`: the median over rounds."""
     return float(np.median(times[slow] / times[fast]))
 
 
 def _calls_for(run: Candidate, at_least: float) -> int:
-    """Calls that take about so long together; also warms up."""
+    """The number of calls that take about `at_least` seconds; also warms up."""
     run()
     start = time.perf_counter()
     run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import tomllib
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -92,3 +93,17 @@ def test_a_tree_is_a_value():
     assert np.asarray(a).tolist() == a.heads.tolist()
     assert a.arcs == [(int(h), m) for m, h in enumerate(a.heads, start=1)]
     assert repr(trees) == "SpanningTrees(3 words, root='single')"
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [("arbora", "Scores", "AttachmentScores"),
+     ("arbora.evaluation", "Scores", "AttachmentScores"),
+     ("arbora.evaluation", "Rule", "EvaluationRule")],
+)  # fmt: skip
+def test_renamed_names_work_with_a_warning(module, old, new):
+    home = import_module(module)
+    with pytest.warns(DeprecationWarning, match=f"{old} is deprecated .* use {new}") as seen:
+        assert getattr(home, old) is getattr(home, new)
+    assert seen[0].filename == __file__
+    assert old not in home.__all__

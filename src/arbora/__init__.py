@@ -8,6 +8,7 @@ treebank and parses with them. `read_conllu` and `write_conllu` read and write t
 byte.
 """
 
+import warnings as _warnings
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
@@ -119,11 +120,20 @@ _HOMES = {
     "arbora.scores": "Parts",
     "arbora.types": "Decoded Samples Tree",
 }
+_RENAMED = {"Scores": "AttachmentScores"}
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
     value: object
+    if name in _RENAMED:
+        _warnings.warn(
+            f"arbora.{name} is deprecated and will be removed in version 0.4: use "
+            f"{_RENAMED[name]}.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(_import_module(__name__), _RENAMED[name])
     if name == "__version__":  # written once, in pyproject.toml
         value = _import_module("importlib.metadata").version("arbora")
     elif name in _HOME:

@@ -1,4 +1,4 @@
-"""What Arbora raises. Every message is one sentence that names the place and says what to do."""
+"""Exceptions. Every message is one sentence that names the place and the remedy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 class ArboraError(ValueError):
-    """The base of all errors about input; also a `ValueError`."""
+    """The base class of all errors about input; also a `ValueError`."""
 
 
 class AlignmentError(ArboraError):
@@ -28,7 +28,7 @@ class AlignmentError(ArboraError):
 
 
 class ArgumentError(ArboraError):
-    """An option or argument has a value that makes no sense."""
+    """An option or argument has an invalid value."""
 
 
 class ShapeError(ArboraError):
@@ -40,7 +40,7 @@ class ScoreError(ArboraError):
 
 
 class NoTreeError(ArboraError):
-    """The allowed arcs hold no tree; `word` is the word that shows it, or None."""
+    """The allowed arcs contain no tree; `word` is a word that cannot be attached, or None."""
 
     def __init__(self, message: str, word: int | None = None) -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class ConstraintError(ArboraError):
 
 
 class TooLargeError(ArboraError):
-    """The answer would need more memory than the machine has."""
+    """The result would need more memory than the machine has."""
 
 
 class DataError(ArboraError):
@@ -69,7 +69,7 @@ class DataError(ArboraError):
 
 
 class DataWarning(UserWarning):
-    """A file is read, but something in it is odd and may be a mistake."""
+    """A file can be read, but contains something unusual that may be a mistake."""
 
 
 class FileError(ArboraError, OSError):
@@ -81,20 +81,20 @@ class ModelError(ArboraError):
 
 
 class SolverError(ArboraError):
-    """A solver of linear programs found no answer, or not within its time."""
+    """A linear programming solver found no solution within its limits."""
 
 
 def unreadable(name: object, error: BaseException) -> FileError:
-    """What is said of every file that cannot be read."""
+    """The error for a file that cannot be read."""
     return FileError(f"{name} cannot be read: {reason(error)}.")
 
 
 def unwritable(name: object, error: BaseException, advice: str = "") -> FileError:
-    """What is said of every file that cannot be written."""
+    """The error for a file that cannot be written."""
     return FileError(f"{name} cannot be written: {reason(error)}{advice}.")
 
 
 def reason(error: BaseException) -> str:
-    """What the system says, in small letters."""
+    """The system's error message, beginning in lower case and without a full stop."""
     text = (getattr(error, "strerror", None) or str(error) or type(error).__name__).rstrip(".")
     return text[0].lower() + text[1:]

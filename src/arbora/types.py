@@ -1,4 +1,4 @@
-"""The values that every layer understands."""
+"""Value types that all layers share."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ IntArray = NDArray[np.int32]
 class Tree:
     """A tree and its score.
 
-    `heads[m - 1]` is the head of word m and 0 is the root symbol, as in a HEAD column; `labels`
-    is None without labels; `score` is the model's score, the sum of the scores of the arcs.
-    A value: both arrays are read-only, and trees with the same heads and labels are equal.
-    `np.asarray(tree)` is `tree.heads`.
+    `heads[m - 1]` is the head of word m, 0 for the root symbol, as in a HEAD column. `labels` is
+    None in models without labels. `score` is the model score, the sum of the arc scores.
+    Trees are immutable: both arrays are read-only, and trees with the same heads and labels are
+    equal. `np.asarray(tree)` is `tree.heads`.
     """
 
     __slots__ = ("_heads", "_labels", "_score")
@@ -33,7 +33,7 @@ class Tree:
 
     @property
     def heads(self) -> IntArray:
-        """The head of every word, int32 (n,): 0 is the root symbol."""
+        """The head of every word, int32 (n,); 0 is the root symbol."""
         return self._heads
 
     @property
@@ -43,7 +43,7 @@ class Tree:
 
     @property
     def score(self) -> float:
-        """The model's score of the tree."""
+        """The model score of the tree."""
         return self._score
 
     def __repr__(self) -> str:
@@ -85,10 +85,10 @@ def _tree(heads: IntArray, labels: IntArray | None, score: float) -> Tree:
 
 
 class Decoded(Tree):
-    """A tree that was searched for, and what is known about how good it is.
+    """The result of a search for the best tree, with a bound on its error.
 
-    No tree scores more than `bound`; `certified` says that the tree is the best one; `iterations`
-    is how long the search took.
+    No tree scores more than `bound`. If `certified`, the tree is provably the best. `iterations`
+    is the number of iterations of the search.
     """
 
     __slots__ = ("_bound", "_certified", "_iterations")
@@ -103,22 +103,22 @@ class Decoded(Tree):
 
     @property
     def bound(self) -> float:
-        """No tree scores more than this."""
+        """An upper bound on the score of every tree."""
         return self._bound
 
     @property
     def gap(self) -> float:
-        """How much better the best tree may be, at most."""
+        """An upper bound on how much better the best tree is."""
         return self._bound - self._score if self._bound > self._score else 0.0
 
     @property
     def certified(self) -> bool:
-        """Whether the tree is proved to be the best one."""
+        """Whether the tree is provably the best."""
         return self._certified
 
     @property
     def iterations(self) -> int:
-        """How many iterations the search took."""
+        """The number of iterations of the search."""
         return self._iterations
 
     def __repr__(self) -> str:

@@ -256,7 +256,7 @@ def test_skip_bad(run, model):
         (lambda _: b"", "empty or cut short"),
         (lambda data: data[: len(data) // 2], "cut short"),
         (lambda data: data[:-50] + bytes([data[-50] ^ 1]) + data[-49:], "altered"),
-        (lambda _: b"PK\x03\x04 something else entirely", "not a model"),
+        (lambda _: b"PK\x03\x04 something else entirely", "not an Arbora model"),
     ],
     ids=["empty", "truncated", "altered", "foreign"],
 )

@@ -23,7 +23,7 @@ def test_evaluate(run):
     assert "7 words in 2 sentences" in done.stdout
     assert "rule conll2018: every word counts" in done.stdout
     assert re.search(r"UAS +85\.71", done.stdout)
-    assert re.search(r"LAS, whole labels +71\.43", done.stdout)
+    assert re.search(r"LAS, full labels +71\.43", done.stdout)
     assert done.stderr == ""
 
 
@@ -71,7 +71,7 @@ def test_the_format_can_be_said(run):
 
 def test_partial_gold(run, files):
     (files / "partial.conllu").write_text(GOLD.replace("\t3\tpunct", "\t_\t_"), encoding="utf-8")
-    said = "1 word without a head in gold is left out"
+    said = "1 word without a head in gold is excluded"
     for command in (["evaluate"], ["compare", "b.conllu"]):
         done = run(command[0], "partial.conllu", "a.conllu", *command[1:])
         assert "6 words in 2 sentences" in done.stdout

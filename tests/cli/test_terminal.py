@@ -128,8 +128,8 @@ def test_an_interrupt_is_told_below_the_bar(tmp_path, monkeypatch):
     )  # fmt: skip
     assert status == 130
     message = (
-        "arbora: interrupted; m.arbora.checkpoint holds what was learnt: repeat the command with "
-        "--resume to go on.\r\n"
+        "arbora: interrupted; m.arbora.checkpoint has the last complete pass: repeat the command "
+        "with --resume to continue.\r\n"
     )
     before, told, after = text.partition(message)
     assert told

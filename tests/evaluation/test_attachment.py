@@ -164,8 +164,8 @@ def test_text(scores):
 @pytest.mark.parametrize(
     ("system", "message"),
     [
-        ([*GOLD[:3]], r"the system ends after 3 sentences, but the gold goes on"),
-        ([*GOLD, GOLD[0]], r"the gold ends after 4 sentences, but the system goes on"),
+        ([*GOLD[:3]], r"the system ends after 3 sentences, but the gold continues"),
+        ([*GOLD, GOLD[0]], r"the gold ends after 4 sentences, but the system continues"),
         ([GOLD[0], sentence("it pours", [2, 0])],
          r"sentence 2, word 2 is “rains” in the gold but “pours” in the system: "),
         ([GOLD[0], sentence("it", [0])], r"sentence 2, word 2 is “rains” .* but missing in"),
@@ -197,12 +197,12 @@ def test_only_words_with_a_gold_head_count():
     assert scores.by_distance["1"] == Match(3, 2, 2)
     assert scores.by_length["1-10"].tokens == scores.with_punctuation.tokens == 6
     assert (scores.nonprojective.gold, scores.nonprojective.system) == (1, 1)
-    assert "4 words without a head in gold are left out" in str(scores)
+    assert "4 words without a head in gold are excluded" in str(scores)
     assert "without a head" not in str(evaluate(gold[2:], system[2:]))
     compared = compare(gold, system, system, permutations=1)
     assert (compared.tokens, compared.unannotated) == (6, 4)
     assert compared.uas.a == scores.uas
-    assert "4 words without a head in gold are left out" in str(compared)
+    assert "4 words without a head in gold are excluded" in str(compared)
 
 
 def test_gaps_that_have_no_crossing_arcs():
@@ -212,12 +212,12 @@ def test_gaps_that_have_no_crossing_arcs():
 
 
 def test_nothing_to_score():
-    with pytest.raises(ArgumentError, match="holds no words"):
+    with pytest.raises(ArgumentError, match="has no words"):
         evaluate([], [])
-    with pytest.raises(ArgumentError, match="leaves every word out"):
+    with pytest.raises(ArgumentError, match="excludes every word"):
         evaluate(GOLD[3:], SYSTEM[3:])
     for question in (evaluate, lambda gold, system: compare(gold, system, system)):
-        with pytest.raises(ArgumentError, match="no word has a head in the gold"):
+        with pytest.raises(ArgumentError, match="no word has a head in gold"):
             question([sentence("a b", [-1, -1])], [sentence("a b", [0, 1])])
 
 

@@ -61,8 +61,8 @@ def test_rounding_is_forgiven():
 @pytest.mark.parametrize(
     ("p", "right", "bins", "error", "message"),
     [
-        ([0.5], [1, 0], 15, ShapeError, "same length"),
-        ([[0.5]], [[1]], 15, ShapeError, "two rows"),
+        ([0.5], [1, 0], 15, ShapeError, "equally long"),
+        ([[0.5]], [[1]], 15, ShapeError, "one-dimensional"),
         ([], [], 15, ArgumentError, "no predictions"),
         ([0.5], [1], 0, ArgumentError, "at least 1"),
         ([0.5, float("nan")], [1, 0], 15, ArgumentError, "prediction 1 has probability nan"),

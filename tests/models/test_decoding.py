@@ -266,7 +266,7 @@ def test_files_and_lists_give_the_same(parser, tmp_path, test_sentences):
     assert [s.log_prob for s in from_file] == [s.log_prob for s in from_list]
     assert parser.parse([]) == []
     assert list(parser.parse(io.BytesIO(b""))) == []
-    with pytest.raises(ArgumentError, match="put the one into a list"):
+    with pytest.raises(ArgumentError, match="put the sentence into a list"):
         parser.parse(test_sentences[0])
     with pytest.raises(ArgumentError, match="there is no option k"):
         parser.parse(test_sentences, k=3)

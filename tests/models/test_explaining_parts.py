@@ -116,7 +116,7 @@ def test_pruned_heads_are_said_to_be(test_sentences):
         for word in range(1, len(sentence) + 1):
             for head in np.flatnonzero(np.isneginf(arcs[:, word])).tolist():
                 if head != word:
-                    with pytest.raises(ArgumentError, match="finds it too unlikely"):
+                    with pytest.raises(ArgumentError, match="considers it too improbable"):
                         parser.explain(sentence, word, against=head)
                     return
     pytest.fail("nothing was pruned")

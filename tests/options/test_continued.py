@@ -59,13 +59,16 @@ def test_another_class_of_trees():
 )  # fmt: skip
 def test_what_fixes_the_weights_cannot_change(first, name, new):
     with pytest.raises(
-        ArgumentError, match=rf"starts from has {name}=.*which cannot become {new!r}.*leave.*\.$"
+        ArgumentError,
+        match=rf"continue from has {name}=.*cannot be changed to {new!r}.*leave out {name}\.$",
     ):
         options(**first).continued({name: new})
 
 
 def test_other_parts_are_refused():
-    with pytest.raises(ArgumentError, match="scores other parts: leave inference and factors"):
+    with pytest.raises(
+        ArgumentError, match="scores other parts: do not change inference or factors"
+    ):
         options(order="sibling").continued({"inference": "bp", "learner": "loglinear"})
 
 

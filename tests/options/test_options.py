@@ -88,15 +88,15 @@ NONSENSE = [
     ({"clusters": 4, "labels": "joint"}, "use labels='staged'"),
     ({"cluster_of": "edge"}, "give clusters as well"),
     ({"decode": "max-z"}, "give clusters"),
-    ({"trees": "projective", "decode_trees": "nonprojective"}, "leave decode_trees out"),
+    ({"trees": "projective", "decode_trees": "nonprojective"}, "leave out decode_trees"),
     ({"learner": "mira", "k": 3}, "k requires mira='k-best'"),
     ({"order": "sibling", "inference": "exact"}, "requires trees='projective'"),
     ({"order": "sibling", "training_inference": "exact"}, "requires trees='projective'"),
     ({"learner": "l2", "order": "sibling", "inference": "exact"}, "requires trees='projective'"),
     ({"order": "sibling", "learner": "maxmargin"}, "use learner='mira'"),
     ({"order": "sibling", "learner": "loglinear", "training_inference": "dual"},
-     "loglinear needs sums over trees"),
-    ({"order": "sibling", "learner": "loglinear", "optimizer": "cg"}, "trained by adagrad or sgd"),
+     "learner='loglinear' needs sums over trees"),
+    ({"order": "sibling", "learner": "loglinear", "optimizer": "cg"}, "with adagrad or sgd"),
     ({"order": "sibling", "labels": "joint"}, "staged labels or none"),
     ({"order": "sibling", "mira": "k-best"}, "1-best only"),
     ({"order": "grandparent", "decode": "mbr"}, "not available with inference='dual': use map"),
@@ -107,8 +107,10 @@ NONSENSE = [
      "inference='hill-climbing' does not use"),
     ({"learner": "risk", "order": "sibling", "training_inference": "automata"},
      "training_inference='automata' does not give: use exact or bp"),
-    ({"learner": "mira", "order": "sibling", "inference": "bp"}, "mira needs best trees"),
-    ({"learner": "mira", "order": "sibling", "training_inference": "bp"}, "mira needs best trees"),
+    ({"learner": "mira", "order": "sibling", "inference": "bp"},
+     "^learner='mira' needs best trees, which inference='bp' does not give"),
+    ({"learner": "mira", "order": "sibling", "training_inference": "bp"},
+     "^learner='mira' needs best trees, which training_inference='bp' does not give"),
     ({"order": "sibling", "training_inference": "bp", "factors": "pairs"},
      "requires bp for training and decoding"),
     ({"learner": "risk", "last_temperature": 0.2}, r"must not exceed first_temperature \(0.1\)"),
@@ -302,7 +304,7 @@ def test_gold_trees_of_learners_of_marginals_stay_as_they_are():
         ({"samples": 1.5}, "samples must be a whole number"),
         ({"kbest": True}, "kbest must be a whole number"),
         ({"kbest": 2, "samples": 2}, "not both"),
-        ({"certificates": True, "kbest": 2}, "certificates concern the best tree"),
+        ({"certificates": True, "kbest": 2}, "certificates cannot be combined with"),
         ({"probabilities": 1}, "probabilities must be true or false"),
         ({"seed": -1}, "seed must be between 0 and"),
         ({"seed": "x"}, "seed must be a whole number"),
@@ -315,9 +317,9 @@ def test_bad_options_of_parsing(options, reason):
 
 def test_parsing_before_learning():
     parser = Parser()
-    with pytest.raises(ModelError, match="is not trained yet"):
+    with pytest.raises(ModelError, match="is not trained"):
         parser.parse([Sentence.from_words(["a"])])
-    with pytest.raises(ModelError, match="is not trained yet"):
+    with pytest.raises(ModelError, match="is not trained"):
         parser.save("nowhere")
 
 

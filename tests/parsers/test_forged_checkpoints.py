@@ -94,7 +94,7 @@ def test_odd_histories(forge):
             forge.resume()
     for text in ("", "[", "[]", "5", "[" * 100_000, '{"passes": []}'):
         forge.write(history=text)
-        assert "not a whole checkpoint" in forge.resume()
+        assert "incomplete or damaged" in forge.resume()
 
 
 def test_odd_arrays(forge):
@@ -117,7 +117,7 @@ def test_types_are_covered(tmp_path):
     forge = Forge(tmp_path, {})
     assert b'"F64"' in forge.contents
     forge.path.write_bytes(forge.contents.replace(b'"F64"', b'"I64"'))
-    with pytest.raises(ModelError, match="not a whole checkpoint"):
+    with pytest.raises(ModelError, match="incomplete or damaged"):
         forge.fit(resume=True)
 
 
@@ -126,10 +126,10 @@ def test_lengths_are_checked_before_memory_is_taken(tmp_path, monkeypatch):
     [name, *_] = [name for name in forge.tensors if name.endswith("#length")]
     for length in (10**11, 1 << 62, -1):
         forge.write(forge.tensors | {name: np.array([length])})
-        assert "not a whole checkpoint" in forge.resume()
+        assert "incomplete or damaged" in forge.resume()
     forge.write()
     monkeypatch.setattr(tensor_file, "physical_memory", lambda: 100)
-    assert "not a whole checkpoint" in forge.resume()
+    assert "incomplete or damaged" in forge.resume()
 
 
 def test_checkpoints_without_a_layout_are_older(tmp_path):

@@ -77,8 +77,8 @@ def test_a_scorer_that_is_not_registered(parser, monkeypatch, tmp_path):
     parser.save(tmp_path / "model")
     monkeypatch.delitem(SCORERS, "bilinear")
     expected = (
-        f"{tmp_path / 'model'}: the model has a scorer of kind 'bilinear', which is not known "
-        "here: import the module that registers it (arbora.scoring.register_scorer)."
+        f"{tmp_path / 'model'}: the model has a scorer of unknown kind 'bilinear': import the "
+        "module that registers it with arbora.scoring.register_scorer."
     )
     with pytest.raises(ModelError, match=f"^{re.escape(expected)}$"):
         arbora.load(tmp_path / "model")
@@ -165,7 +165,7 @@ def test_resuming(data, tmp_path):
         Parser(scorer=Bilinear.random(0, 0.01), **options).fit(
             *data, checkpoint=path, observer=Watcher()
         )
-    with pytest.raises(ModelError, match="of other data or settings"):
+    with pytest.raises(ModelError, match="other data or options"):
         Parser(scorer=Bilinear.random(1, 0.01), **options).fit(*data, checkpoint=path, resume=True)
     resumed = Parser(scorer=Bilinear.random(0, 0.01), **options).fit(
         *data, checkpoint=path, resume=True
@@ -179,14 +179,14 @@ def test_going_on_keeps_the_scorer(parser, data):
     assert forms(more) != forms(parser)
     uas = more.evaluate(data[1]).uas
     assert uas > parser.evaluate(data[1]).uas - 5.0
-    with pytest.raises(ArgumentError, match="keeps its own scorer"):
+    with pytest.raises(ArgumentError, match="scorer cannot be combined with start"):
         Parser(scorer=Bilinear.random(0, 1.0), passes=1).fit(data[1], start=parser)
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"order": "sibling"}, "the scorer has grandparents, and order='sibling' needs siblings"),
+        ({"order": "sibling"}, "scores grandparents, but order='sibling' needs siblings"),
         ({"learner": "mira", "inference": "dual", "training_inference": "automata"},
          "mira requires a linear scorer"),
     ],

@@ -50,7 +50,7 @@ def test_default_grids(options, names):
 
 def test_bad_grids_are_refused_before_training():
     for grid, message in [
-        ({"colour": ["red"]}, "no option 'colour'"),
+        ({"colour": ["red"]}, "unknown option 'colour'"),
         ({"regularization": []}, "list of values"),
         ({"regularization": "0.1"}, "list of values"),
         ({"regularization": [0.1, -1]}, "regularization must be between"),
@@ -61,5 +61,5 @@ def test_bad_grids_are_refused_before_training():
 
 def test_too_little_to_compare_on():
     few = list(arbora.read_conllu(DEV))[:5]
-    with pytest.raises(arbora.ArgumentError, match="nothing to compare"):
+    with pytest.raises(arbora.ArgumentError, match="no dev sentences to compare"):
         tune(few, grid={"regularization": [1.0]}, **SMALL)

@@ -1,4 +1,4 @@
-"""The table of commands."""
+"""The commands of `arbora`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="arbora",
     cls=CommandGroup,
-    help="Probabilistic dependency parsing: trees you can question.",
-    epilog="Every command explains itself: [bold]arbora COMMAND --help[/bold]. "
+    help="Probabilistic dependency parsing.",
+    epilog="Help on a command: [bold]arbora COMMAND --help[/bold]. "
     "A file named [bold]-[/bold] is standard input or output.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -26,14 +26,14 @@ app = typer.Typer(
 )
 
 WORK = "Train and parse"
-JUDGE = "Judge"
-DATA = "Look at data and models"
+EVALUATE = "Evaluate"
+DATA = "Inspect data and models"
 
 app.command("train", rich_help_panel=WORK, epilog=train.EXAMPLES)(train.train)
 app.command("parse", rich_help_panel=WORK, epilog=parse.EXAMPLES)(parse.parse)
 app.command("tune", rich_help_panel=WORK, epilog=tune.EXAMPLES)(tune.tune)
-app.command("evaluate", rich_help_panel=JUDGE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
-app.command("compare", rich_help_panel=JUDGE, epilog=compare.EXAMPLES)(compare.compare)
+app.command("evaluate", rich_help_panel=EVALUATE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
+app.command("compare", rich_help_panel=EVALUATE, epilog=compare.EXAMPLES)(compare.compare)
 app.command("stats", rich_help_panel=DATA, epilog=stats.EXAMPLES)(stats.stats)
 app.command("inspect", rich_help_panel=DATA, epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("explain", rich_help_panel=DATA, epilog=explain.EXAMPLES)(explain.explain)
@@ -58,8 +58,8 @@ def _options(
 
 
 def main() -> None:
-    """Runs the command line; what the terminal cannot show is escaped."""
-    if sys.stdout is None:  # Python's answer to a closed descriptor
+    """Runs the command line; characters that the terminal cannot show are escaped."""
+    if sys.stdout is None:  # standard output is closed
         sys.exit(FAILED)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

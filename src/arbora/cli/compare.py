@@ -1,4 +1,4 @@
-"""`arbora compare`: is one parse better than another?"""
+"""`arbora compare`: significance of the difference between two parses."""
 
 from __future__ import annotations
 
@@ -30,21 +30,23 @@ def compare(
         RuleName | None,
         typer.Option(
             metavar="RULE",
-            help="Which words count: conllx, conll2018 or ptb, as for arbora evaluate.",
+            help="Evaluation rule: conllx, conll2018 or ptb; see arbora evaluate.",
         ),
     ] = None,
     permutations: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Permutations, and bootstrap samples.")
+        int,
+        typer.Option(min=1, metavar="N", help="Number of permutations and of bootstrap samples."),
     ] = 10_000,
     seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="The same seed, the same answer.")
+        int,
+        typer.Option(min=0, metavar="N", help="Random seed; the same seed gives the same result."),
     ] = 0,
     format: FormatOption = None,  # noqa: A002  # the option's name
     as_json: AsJson = False,
 ) -> None:
-    """Compare two parses of the same sentences: is the difference more than luck?
+    """Test whether the difference between two parses of the same sentences is significant.
 
-    By sentence: a paired permutation test, a sign test, a bootstrap interval.
+    Reports a paired permutation test, a sign test and a bootstrap interval, all by sentence.
     """
     from arbora.evaluation import compare as judge
 

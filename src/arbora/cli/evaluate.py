@@ -1,4 +1,4 @@
-"""`arbora evaluate`: how good is a parse?"""
+"""`arbora evaluate`: attachment scores of a parse."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ arbora parse test.conllu | arbora evaluate test.conllu - --json"""
 
 
 class RuleName(StrEnum):
-    """The rules of `arbora.evaluation`, known here so that help need not load them."""
+    """The rules of `arbora.evaluation`, repeated so that `--help` does not import them."""
 
     conllx = "conllx"
     conll2018 = "conll2018"
@@ -47,15 +47,15 @@ def evaluate(
         RuleName | None,
         typer.Option(
             metavar="RULE",
-            help="Which words count: conllx leaves out words of punctuation characters, conll2018 "
-            "counts all and drops subtypes of labels, ptb leaves out the Penn Treebank's "
-            "punctuation tags. By default the format of GOLD decides.",
+            help="Evaluation rule: conllx excludes words that consist of punctuation, conll2018 "
+            "counts all words and ignores label subtypes, ptb excludes the Penn Treebank's "
+            "punctuation tags (default: depends on the format of GOLD).",
         ),
     ] = None,
     by: Annotated[
         list[Part] | None,
         typer.Option(
-            metavar="PART", help="Also by label, distance or length; may be given several times."
+            metavar="PART", help="Break down scores by label, distance or length; may be repeated."
         ),
     ] = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
@@ -88,7 +88,7 @@ def _summary(scores: AttachmentScores) -> Table:
         ("[bold]LAS[/bold]", f"[bold]{figure(scores.las)}[/bold]", "right heads and labels"),
     ]
     if scores.las_exact != scores.las:
-        rows.append(("LAS, whole labels", figure(scores.las_exact), "with their subtypes"))
+        rows.append(("LAS, full labels", figure(scores.las_exact), "including subtypes"))
     rows += [
         ("Complete", figure(scores.complete), "sentences with all heads right"),
         ("Complete, labelled", figure(scores.complete_labelled), "and all labels"),
@@ -121,7 +121,7 @@ def _breakdown(scores: AttachmentScores, part: Part) -> Table:
         for name, b in scores.by_length.items()
         if b.tokens
     ]
-    return table(["words", "sentences", "counted", "UAS", "LAS"], rows, "By length of sentence")
+    return table(["words", "sentences", "counted", "UAS", "LAS"], rows, "By sentence length")
 
 
 def _matches(title: str, kind: str, matches: dict[str, Match]) -> Table:

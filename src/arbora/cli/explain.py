@@ -1,4 +1,4 @@
-"""`arbora explain`: which features made an arc?"""
+"""`arbora explain`: the features behind an arc."""
 
 from __future__ import annotations
 
@@ -27,39 +27,46 @@ arbora explain --model english.arbora test.conllu --word 5 --head 2 --against 4 
 
 def explain(
     file: Annotated[
-        str, typer.Argument(metavar="[FILE]", help="Sentences; by default standard input.")
+        str, typer.Argument(metavar="[FILE]", help="Sentences (default: standard input).")
     ] = "-",
     model: ModelFile = None,
     sentence: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Which sentence of the file, from 1.")
+        int, typer.Option(min=1, metavar="N", help="Number of the sentence in the file, from 1.")
     ] = 1,
     word: Annotated[
         int | None,
-        typer.Option(min=1, metavar="W", help="The word whose head is explained, from 1."),
+        typer.Option(
+            min=1, metavar="W", help="Number of the word whose head is explained, from 1."
+        ),
     ] = None,
     head: Annotated[
         int | None,
-        typer.Option(min=0, metavar="H", help="Its head, 0 for the root; by default the parse's."),
+        typer.Option(
+            min=0, metavar="H", help="Its head, 0 for the root (default: the parser's choice)."
+        ),
     ] = None,
     against: Annotated[
         int | None,
-        typer.Option(min=0, metavar="H", help="A rival; by default the next best head."),
+        typer.Option(min=0, metavar="H", help="A rival head (default: the next best)."),
     ] = None,
     top: Annotated[
-        int, typer.Option(min=1, metavar="N", help="So many features, the weightiest.")
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Number of features to show, largest contributions first."
+        ),
     ] = 15,
     format: FormatOption = None,  # noqa: A002  # the option's name
     as_json: AsJson = False,
 ) -> None:
-    """Explain an arc: what the features add to a head's score, minus a rival's.
+    """Explain an arc: each feature's contribution to a head's score, minus a rival's.
 
     Template names: h head, m modifier, b between; w form, l lemma, p fine tag, c coarse tag, f all
-    of FEATS, a one of them; -1 and +1 the neighbours. Of higher orders: s the modifier before m
-    (or any other, in pairs), g the head's head; START, END and NONE are the first, the last and no
-    modifier of a side.
+    FEATS, a one feature; -1 and +1 are the neighbours. In higher orders: s is the previous modifier
+    (or any other, with factor pairs) and g the head's head; START and END mark the ends of a head's
+    modifiers on one side, NONE a side without modifiers.
     """
     if word is None:
-        raise ArgumentError("say with --word whose head is to be explained.")
+        raise ArgumentError("--word is required: the number of the word whose head is explained.")
     parser = load_model(model, 1)
     chosen = _find(file, sentence, format)
     answer = parser.explain(chosen, word, head, against)

@@ -1,4 +1,4 @@
-"""What goes wrong becomes one sentence on standard error, never a traceback."""
+"""Error handling: one sentence on standard error, never a traceback."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CommandGroup", "tidy_up_when
 
 FAILED = 2
 INTERRUPTED = 130
-CLOSED_PIPE = 141  # what a shell reports of programs that a closed pipe ends
+CLOSED_PIPE = 141  # 128 + SIGPIPE, as shells report it
 
 
 def tidy_up_when_terminated() -> None:
-    """Makes SIGTERM and SIGHUP end the program as an error would, half-written files removed."""
+    """Makes SIGTERM and SIGHUP exit like an error, so that temporary files are removed."""
 
     def end(number: int, _: object) -> None:
-        raise SystemExit(128 + number)  # what a shell reports of programs that a signal ends
+        raise SystemExit(128 + number)  # the exit status that shells report
 
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
@@ -36,7 +36,7 @@ def tidy_up_when_terminated() -> None:
 
 
 class CommandGroup(TyperGroup):
-    """Runs a command; expected failures end it with a sentence and an exit status."""
+    """Runs a command; expected errors end it with a message and an exit status."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -44,16 +44,16 @@ class CommandGroup(TyperGroup):
                 warnings.simplefilter("always", DataWarning)
                 warnings.showwarning = _warner(warnings.showwarning)
                 answer = super().invoke(ctx)
-            sys.stdout.flush()  # a full disk shows here and not after the last line of Python
+            sys.stdout.flush()  # so that a full disk is reported here, not at interpreter exit
         except KeyboardInterrupt:
-            _say("interrupted.")
+            _print_error("interrupted.")
             raise typer.Exit(INTERRUPTED) from None
-        except BrokenPipeError:  # the reader has what it wanted, as in `| head`
-            _give_up_output()
+        except BrokenPipeError:  # the reader has closed the pipe, as in `| head`
+            _discard_output()
             raise typer.Exit(CLOSED_PIPE) from None
         except (ArboraError, OSError, UnicodeError, MemoryError) as error:
-            _give_up_output()
-            _say(_sentence(error))
+            _discard_output()
+            _print_error(_sentence(error))
             raise typer.Exit(FAILED) from None
         return answer
 
@@ -63,7 +63,7 @@ def _sentence(error: Exception) -> str:
         case ArboraError():
             text = str(error)
         case OSError(filename=None):
-            text = f"something cannot be read or written: {reason(error)}"
+            text = f"a file cannot be read or written: {reason(error)}"
         case OSError():
             text = f"{error.filename} cannot be read or written: {reason(error)}"
         case UnicodeError():
@@ -74,7 +74,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _warner(others: Callable[..., None]) -> Callable[..., None]:
-    """Shows a warning about a file as one line, and leaves others to Python."""
+    """Shows a `DataWarning` as one line, and leaves other warnings to Python."""
 
     def show(message: Warning | str, category: type[Warning], *place: Any) -> None:
         if not issubclass(category, DataWarning):
@@ -86,14 +86,14 @@ def _warner(others: Callable[..., None]) -> Callable[..., None]:
     return show
 
 
-def _say(sentence: str) -> None:
+def _print_error(sentence: str) -> None:
     with contextlib.suppress(OSError):
         typer.secho("arbora: ", fg=typer.colors.RED, bold=True, nl=False, err=True)
         typer.echo(visible(sentence), err=True)
 
 
-def _give_up_output() -> None:
-    """Lets nothing be written that cannot be: Python would complain of it once more at its end."""
+def _discard_output() -> None:
+    """Redirects a closed standard output, which Python would otherwise report again at exit."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -1,4 +1,4 @@
-"""Files as arguments; `-` is standard input."""
+"""Checks of file arguments; `-` is standard input."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["check_not_an_input", "check_one_input", "check_writable", "report_sk
 def check_one_input(*paths: str) -> None:
     """Standard input can be read only once."""
     if paths.count("-") > 1:
-        raise ArgumentError("standard input (-) can stand for one file only")
+        raise ArgumentError("standard input (-) can be used for one file only.")
 
 
 def check_writable(path: str) -> None:
-    """Refuses a path that could not be written to, before the work whose result it is to take."""
+    """Raises an error for a path that cannot be written to, before any work is done."""
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise unwritable(path, IsADirectoryError("it is a folder"))
@@ -28,7 +28,7 @@ def check_writable(path: str) -> None:
     if target.exists() and not target.is_file():
         return  # a device or a pipe
     try:
-        # What is written aside first needs room in the folder; only trying tells.
+        # The file is written under a temporary name in the same folder; try that.
         with tempfile.TemporaryFile(dir=target.parent):
             pass
     except OSError as error:
@@ -36,7 +36,7 @@ def check_writable(path: str) -> None:
 
 
 def check_not_an_input(output: str, *inputs: str | None) -> None:
-    """Refuses to write over a file that the same command reads."""
+    """Raises an error if the output would overwrite an input."""
     written = Path(output)
     for path in map(Path, filter(None, inputs)):
         if written.exists() and path.exists() and written.samefile(path):
@@ -44,12 +44,12 @@ def check_not_an_input(output: str, *inputs: str | None) -> None:
 
 
 def report_skipped(error: Exception) -> None:
-    """Says which malformed sentence is left out."""
+    """Reports a malformed sentence that is skipped."""
     tell(f"skipped: {error}")
 
 
 def size_text(n_bytes: int) -> str:
-    """A size for people: 312 kB, 4.1 MB."""
+    """A readable size: 312 kB, 4.1 MB."""
     if n_bytes < 1_000_000:
         return f"{max(1, round(n_bytes / 1000))} kB"
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes < 1e9 else f"{n_bytes / 1e9:.2f} GB"

@@ -1,4 +1,4 @@
-"""`arbora inspect`: what is in a model file?"""
+"""`arbora inspect`: the contents of a model file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arbora.cli.files import size_text
 from arbora.cli.output import describe_pruning, figure, report_console, table, write_json
 from arbora.cli.shared import AsJson
 from arbora.cli.terminal import plain, visible
-from arbora.cli.watching import number_text
+from arbora.cli.training_progress import number_text
 
 if TYPE_CHECKING:
     from arbora.models.model import Model
@@ -27,9 +27,9 @@ def inspect(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
     as_json: AsJson = False,
 ) -> None:
-    """Describe a model: its data, scores on dev, settings, columns, labels and sizes.
+    """Describe a model: training data, dev scores, options, columns, labels and sizes.
 
-    Features are hashed and have no names in the file: arbora explain names those of an arc.
+    Features are hashed, so the file has no feature names; arbora explain shows those of an arc.
     """
     from arbora.models.model_file import read_model
 
@@ -63,7 +63,7 @@ def _as_dict(model: Model, path: str, size: int) -> dict[str, Any]:
 
 
 def _parameters(model: Model) -> dict[str, dict[str, int]]:
-    """How many numbers each component has, and how many of them are not zero."""
+    """The number of parameters of each component, and how many are non-zero."""
     import numpy as np
 
     from arbora.models.components import FirstOrderPruner, StagedLabels
@@ -141,4 +141,4 @@ def _options_table(options: dict[str, Any]) -> Any:
 
 def _counts_text(counts: dict[str, int]) -> str:
     share = 100 * counts["non_zero"] / max(1, counts["all"])
-    return f"{counts['all']:,}, of which {counts['non_zero']:,} are not zero ({share:.1f} %)"
+    return f"{counts['all']:,}, {counts['non_zero']:,} of them non-zero ({share:.1f} %)"

@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import typer
 
+from arbora.cli.terminal import tell
 from arbora.errors import ArgumentError
-from arbora.options import ParserOptions, PublicOption, public_options, spelled
+from arbora.options import (
+    RENAMED_OPTIONS,
+    ParserOptions,
+    PublicOption,
+    current_names,
+    public_options,
+    spelled,
+)
 
-__all__ = ["help_all", "read_value", "take_options"]
+__all__ = ["help_all", "read_value", "take_options", "with_current_names"]
 
 _METAVARS: dict[type | None, str] = {int: "N", float: "X", None: "NAME"}
 
 
 def take_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command one option per choice; those that were given arrive as dict `options`."""
+    """Adds one option per choice to a command; it gets those that were given as dict `options`."""
     known = public_options(ParserOptions)
 
     def with_options(**arguments: Any) -> None:
-        given = {name: arguments.pop(name) for name in known}
+        given = {name: arguments.pop(name) for name in (*known, *RENAMED_OPTIONS)}
         given["rate"] = None if given["rate"] is None else read_value("rate", given["rate"])
-        options = {name: value for name, value in given.items() if value is not None}
+        options = with_current_names(
+            {name: value for name, value in given.items() if value is not None}
+        )
         command(options=options, **arguments)
 
     own = inspect.signature(command, eval_str=True)
     parameters = [p for p in own.parameters.values() if p.name != "options"]
     parameters += [_parameter(option) for option in known.values()]
+    parameters += [_old_parameter(name, known) for name in RENAMED_OPTIONS]
     with_options.__doc__ = command.__doc__
     with_options.__name__ = command.__name__
     with_options.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -38,8 +50,16 @@ def take_options(command: Callable[..., None]) -> Callable[..., None]:
     return with_options
 
 
+def with_current_names(options: dict[str, Any]) -> dict[str, Any]:
+    """Options by their current names; old names get a note on standard error."""
+    current, deprecated = current_names(options)
+    for warning in deprecated:
+        tell(f"warning: {warning}")
+    return current
+
+
 def read_value(name: str, text: str) -> Any:
-    """The value of an option from text; what is not possible is refused when it is used."""
+    """The value of an option from text; its range is checked when it is used."""
     kind = public_options(ParserOptions)[name].kind
     if kind.boolean:
         if text.lower() not in ("true", "false", "yes", "no"):
@@ -75,6 +95,13 @@ def _parameter(option: PublicOption) -> inspect.Parameter:
     )
 
 
+def _old_parameter(old: str, known: Mapping[str, PublicOption]) -> inspect.Parameter:
+    """The parameter of a renamed option under its old name, hidden from help."""
+    option = known[RENAMED_OPTIONS[old].name]
+    spec = replace(option.spec, common=False)
+    return _parameter(option._replace(name=old, spec=spec))
+
+
 def _help(option: PublicOption) -> str:
     """Help, choices and default in one paragraph."""
     text = option.spec.help
@@ -85,15 +112,15 @@ def _help(option: PublicOption) -> str:
     if not default and option.default is not None:
         value = option.default
         default = {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
-    return f"{text} (default: {default})" if default else text
+    return f"{text.removesuffix('.')} (default: {default})." if default else text
 
 
 def help_all(ctx: typer.Context, wanted: bool) -> None:
-    """Shows the help of a command with the options that `--help` leaves out."""
+    """Shows the help of a command with all options."""
     if not wanted:
         return
     for parameter in ctx.command.params:
-        if getattr(parameter, "hidden", False):
+        if getattr(parameter, "hidden", False) and parameter.name not in RENAMED_OPTIONS:
             parameter.hidden = False  # type: ignore[attr-defined]  # options have it
     typer.echo(ctx.get_help())
     raise typer.Exit

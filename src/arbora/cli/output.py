@@ -1,4 +1,4 @@
-"""How reports look: quiet tables on a terminal, plain text in a pipe, JSON for programs."""
+"""Report formatting: tables on a terminal, plain text in a pipe, JSON for programs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["describe_pruning", "figure", "p_value", "report_console", "table", "write_json"]
 
 
-_PIPE = 200  # columns that cut nothing, where nobody says how many there are
+_PIPE = 200  # columns if the width is unknown; wide enough that nothing is cut
 
 
 def write_json(answer: Mapping[str, Any]) -> None:
-    """Exactly one JSON object on standard output; JSON has no NaN and no infinity, but null."""
+    """Writes one JSON object to standard output; NaN and infinities become null."""
     text = json.dumps(_finite(answer), indent=2, ensure_ascii=False, allow_nan=False)
-    # JSON writes out the other control characters by itself
+    # json escapes the other control characters
     sys.stdout.write(re.sub("[\x7f-\x9f]", lambda c: f"\\u{ord(c[0]):04x}", text) + "\n")
 
 
@@ -36,7 +36,7 @@ def _finite(value: Any) -> Any:
 
 
 def report_console() -> Console:
-    """Standard output; in a pipe without escape codes and, but for COLUMNS, wide enough."""
+    """Standard output; in a pipe without escape codes, and wide unless COLUMNS says otherwise."""
     from rich.console import Console
 
     class ReportConsole(Console):
@@ -52,7 +52,7 @@ def report_console() -> Console:
 
 
 class _Trimmed:
-    """A stream without the blanks that fill up the lines of tables."""
+    """A stream that drops trailing spaces of lines."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -65,9 +65,9 @@ class _Trimmed:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> Table:
-    """A table without lines but one: names to the left, figures to the right.
+    """A table with one rule under the headings, names to the left and figures to the right.
 
-    Cells are markup: what comes from a file goes through `plain` first.
+    Cells are markup: text from files must go through `plain` first.
     """
     from rich import box
     from rich.table import Table
@@ -93,7 +93,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]], title: str = "
 
 
 def figure(value: float | None, digits: int = 2) -> str:
-    """A number with fixed digits, or a dash where there is nothing to measure by."""
+    """A number with a fixed number of decimals, or a dash for None."""
     return "-" if value is None else f"{value:.{digits}f}"
 
 
@@ -102,11 +102,11 @@ def p_value(p: float) -> str:
 
 
 def describe_pruning(card: dict[str, Any]) -> str | None:
-    """What the first-order model inside a model of higher order leaves, on dev; None of others."""
+    """The figures of a higher-order model's first-order pruner on dev; None for other models."""
     if "pruning" not in card:
         return None
     figures = card["pruning"]
     return (
-        f"{figures['arcs_per_word']:.1f} arcs a word are kept, "
-        f"{figures['oracle_uas']:.2f} % of the right ones among them"
+        f"{figures['arcs_per_word']:.1f} arcs per word are kept, including "
+        f"{figures['oracle_uas']:.2f} % of the gold arcs"
     )

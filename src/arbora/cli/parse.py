@@ -1,4 +1,4 @@
-"""`arbora parse`: trees for sentences, in a stream."""
+"""`arbora parse`: parses a stream of sentences."""
 
 from __future__ import annotations
 
@@ -30,55 +30,64 @@ arbora parse --model english.arbora test.conllu | arbora evaluate test.conllu -
 arbora parse --model english.arbora test.conllu --probabilities --kbest 5"""
 
 _LARGEST_COUNT = 1_000_000_000
-_LONGEST_SENTENCE = 2000  # as in parsers/lengths.py, which takes long to import
+_LONGEST_SENTENCE = 2000  # as in `ParseOptions`
 
 
 def parse(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE]...", help="What to parse; by default standard input."),
+        typer.Argument(metavar="[FILE]...", help="Files to parse (default: standard input)."),
     ] = None,
     model: ModelFile = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="Output file; - is standard output."),
     ] = "-",
     decode: Annotated[
         Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"] | None,
         typer.Option(
             metavar="NAME",
-            help="The likeliest tree (map), the most likely arcs (mbr), each word's head of the "
-            "best score (greedy) or probability (greedy-posterior), which need not make a tree, or "
-            "max-z for hidden clusters; by default what the model was tuned with.",
+            help="Decoding: the best-scoring tree (map), the tree with most expected correct arcs "
+            "(mbr), each word's best head by score (greedy) or probability (greedy-posterior), "
+            "which need not form a tree, or the best tree with its hidden clusters (max-z) "
+            "(default: the model's).",
         ),
     ] = None,
     trees: Annotated[
         Literal["nonprojective", "projective"] | None,
-        typer.Option(metavar="CLASS", help="nonprojective or projective; by default the model's."),
+        typer.Option(
+            metavar="CLASS",
+            help="Class of trees to decode: nonprojective or projective (default: the model's).",
+        ),
     ] = None,
     kbest: Annotated[
         int | None,
         typer.Option(
-            min=1, max=_LARGEST_COUNT, metavar="K", help="The K best trees of each sentence."
+            min=1, max=_LARGEST_COUNT, metavar="K", help="Write the K best trees of each sentence."
         ),
     ] = None,
     samples: Annotated[
         int | None,
         typer.Option(
-            min=1, max=_LARGEST_COUNT, metavar="K", help="K trees drawn from the distribution."
+            min=1,
+            max=_LARGEST_COUNT,
+            metavar="K",
+            help="Write K trees drawn from the distribution.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Of --samples.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Random seed of --samples.")] = 0,
     probabilities: Annotated[
         bool,
         typer.Option(
-            "--probabilities", help="ArcProb and LabelProb into MISC, log-probability of the tree."
+            "--probabilities",
+            help="Write ArcProb and LabelProb to MISC, and the log-probability of the tree.",
         ),
     ] = False,
     certificates: Annotated[
         bool,
         typer.Option(
             "--certificates",
-            help="Say in comments whether each tree is certainly the best (higher orders).",
+            help="State in comments whether each tree is provably the best (higher orders).",
         ),
     ] = False,
     max_words: Annotated[
@@ -87,7 +96,7 @@ def parse(
             min=1,
             max=_LARGEST_COUNT,
             metavar="N",
-            help="Refuse longer sentences.",
+            help="Maximum sentence length; longer sentences are refused.",
             show_default=True,
         ),
     ] = _LONGEST_SENTENCE,
@@ -95,9 +104,9 @@ def parse(
     format: FormatOption = None,  # noqa: A002  # the option's name
     skip_bad: SkipBad = False,
 ) -> None:
-    """Parse files, one after the other; HEAD and DEPREL are replaced and nothing else changes.
+    """Parse files; HEAD and DEPREL are replaced, and nothing else changes.
 
-    Heads and labels that the input already has make no difference, but have to be well-formed.
+    Existing heads and labels are ignored, but must be valid.
     """
     paths = files or ["-"]
     check_one_input(*paths)
@@ -106,7 +115,7 @@ def parse(
         check_not_an_input(output, model)
     parser = load_model(model, threads)
     if not files and sys.stdin.isatty():
-        raise ArgumentError("there is nothing to parse: name files, or pipe sentences in.")
+        raise ArgumentError("there is nothing to parse: name files, or pipe in sentences.")
 
     from arbora.data import joined_texts, open_output
     from arbora.options import ParseOptions
@@ -114,11 +123,11 @@ def parse(
     options = ParseOptions(
         decode, trees, probabilities, kbest, samples, seed, certificates, max_words
     )
-    decoder = parser.decoder(options)  # refuses what the model cannot do before it writes anything
+    decoder = parser.decoder(options)  # raises errors before anything is written
     if probabilities:
         _tell_where_from(parser)
     join = joined_texts()
-    quiet = output == "-" and sys.stdout.isatty()  # the trees themselves show how far it is
+    quiet = output == "-" and sys.stdout.isatty()  # the output itself shows the progress
     with open_output(output) as write, byte_progress("parsing", _size(paths), quiet=quiet) as bar:
         before = 0
         for path in paths:
@@ -137,11 +146,11 @@ def parse(
 
 
 def load_model(path: str | None, threads: int | None) -> Parser:
-    """The parser of `--model` or of the environment."""
+    """The parser from `--model` or the environment."""
     if not path:
         raise ArgumentError(
-            "there is no model: train one with arbora train TRAIN, and give it with --model FILE "
-            f"or in the variable {MODEL_VARIABLE}."
+            "there is no model: train one with arbora train TRAIN, then give --model FILE or set "
+            f"{MODEL_VARIABLE}."
         )
     from arbora.parsers import load
 
@@ -149,13 +158,13 @@ def load_model(path: str | None, threads: int | None) -> Parser:
 
 
 def _tell_where_from(parser: Parser) -> None:
-    """Says on standard error where probabilities come from, if not from the model's own sums."""
+    """Reports on standard error if probabilities are not the model's exact ones."""
     model = parser.model
     own = model.options.keywords()
     if own.get("inference") == "bp":
-        text = "the probabilities are beliefs, which approximate those of the model"
+        text = "the probabilities are beliefs, which are approximate"
     elif own.get("inference") in ("dual", "hill-climbing"):
-        text = "the probabilities are those of the first-order model inside this one"
+        text = "the probabilities are those of the model's first-order pruner"
     elif own["learner"] in ("loglinear", "l2", "risk", "l2+risk"):
         return
     elif model.card.get("dev") is None:
@@ -169,7 +178,7 @@ def _tell_where_from(parser: Parser) -> None:
 
 
 def _size(paths: list[str]) -> int | None:
-    """Bytes of all files; None if that is not known."""
+    """The total size of all files in bytes; None if unknown."""
     try:
         if any(not Path(path).is_file() for path in paths):
             return None

@@ -1,4 +1,4 @@
-"""Progress bars on standard error; off a terminal they are not drawn at all.
+"""Progress bars on standard error, drawn only on a terminal.
 
 ```python
 with byte_progress("parsing", total=path.stat().st_size) as bar:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Bar", "byte_progress", "step_progress"]
 
-WIDE = 100  # columns of a terminal that has room for the unit of the speed
+WIDE = 100  # terminal width from which the unit of the speed is shown
 
 
 class Bar:
-    """A bar that is being drawn, or that nobody sees."""
+    """A progress bar, visible or not."""
 
     def __init__(self, progress: Progress | None, description: str, total: float | None) -> None:
         self._progress = progress
@@ -35,35 +35,35 @@ class Bar:
             self._task = progress.add_task(description, total=total, figures="")
 
     def expect(self, total: float) -> None:
-        """Now it is known how many steps there will be."""
+        """Sets the total number of steps."""
         if self._progress is not None:
             self._progress.update(self._task, total=total)
 
     def restart(self) -> None:
-        """Begins again from nothing, for another piece of work of the same kind."""
+        """Resets the bar to 0."""
         self._figures.clear()
         if self._progress is not None:
             self._progress.reset(self._task)
 
     def advance(self, steps: float = 1) -> None:
-        """So many more steps are done."""
+        """Adds completed steps."""
         if self._progress is not None:
             self._progress.advance(self._task, steps)
 
     def reached(self, done: float) -> None:
-        """So many steps or bytes are done altogether."""
+        """Sets the number of completed steps or bytes."""
         if self._progress is not None:
             self._progress.update(self._task, completed=done)
 
     def show(self, **figures: str) -> None:
-        """Shows figures beside the bar; those shown before stay until they change."""
+        """Shows figures beside the bar, in addition to those shown before."""
         self._figures.update(figures)
         if self._progress is not None:
             text = " ".join(f"[dim]{name}[/dim] {value}" for name, value in self._figures.items())
             self._progress.update(self._task, figures=text)
 
     def write(self, line: str) -> None:
-        """A line above the bar that stays, on a terminal or off it."""
+        """Prints a line above the bar; also without a terminal."""
         if self._progress is not None:
             self._progress.console.print(line, highlight=False, markup=False)
         else:
@@ -72,7 +72,7 @@ class Bar:
 
 @contextmanager
 def byte_progress(description: str, total: int | None, *, quiet: bool = False) -> Iterator[Bar]:
-    """By bytes, with speed and time left; `total=None` (a pipe) shows what was read so far."""
+    """A bar by bytes, with speed and time left; `total=None` (a pipe) shows the bytes read."""
     with nullcontext() if quiet else _progress("bytes") as progress:
         yield Bar(progress, description, total)
 
@@ -81,7 +81,7 @@ def byte_progress(description: str, total: int | None, *, quiet: bool = False) -
 def step_progress(
     description: str, total: int | None, unit: str = "steps", *, quiet: bool = False
 ) -> Iterator[Bar]:
-    """By steps, with figures, steps per second and time left; nothing if `quiet`."""
+    """A bar by steps, with figures, steps per second and time left; invisible if `quiet`."""
     with nullcontext() if quiet else _progress(unit) as progress:
         yield Bar(progress, description, total)
 

@@ -19,14 +19,12 @@ __all__ = [
 
 MODEL_VARIABLE = "ARBORA_MODEL"
 
-TrainFile = Annotated[
-    str, typer.Argument(metavar="TRAIN", help="The annotated sentences to learn from.")
-]
+TrainFile = Annotated[str, typer.Argument(metavar="TRAIN", help="Annotated sentences to train on.")]
 DevFile = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="Annotated sentences that decide when to stop (default: the last tenth of TRAIN).",
+        help="Annotated sentences for early stopping (default: the last tenth of TRAIN).",
     ),
 ]
 ModelFile = Annotated[
@@ -45,10 +43,10 @@ Threads = Annotated[
 ]
 FormatOption = Annotated[
     Literal["conllu", "conllx"] | None,
-    typer.Option(metavar="NAME", help="conllu or conllx (default: recognised)."),
+    typer.Option(metavar="NAME", help="File format, conllu or conllx (default: detected)."),
 ]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Skip malformed sentences and report them.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no summary.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

@@ -1,4 +1,4 @@
-"""`arbora stats`: what is in a treebank?"""
+"""`arbora stats`: statistics of treebanks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FORMATS = {"conllu": "CoNLL-U", "conllx": "CoNLL-X", "": "-"}
 
 @dataclass
 class Part:
-    """One file: its counts, and its sentences as texts."""
+    """One file: its statistics, and the texts of its sentences."""
 
     counts: TreebankStats
     format: str = ""
@@ -42,7 +42,7 @@ class Part:
 
 @dataclass
 class Treebank:
-    """A file alone, or a folder's train, dev and test; never empty."""
+    """A single file, or the train, dev and test files of a folder; never empty."""
 
     name: str
     parts: dict[str, Part]
@@ -64,7 +64,7 @@ class Treebank:
 
     @property
     def test_in_train(self) -> float | None:
-        """The percentage of test sentences whose words are also a training sentence."""
+        """The percentage of test sentences with the same words as a training sentence."""
         if not {"train", "test"} <= self.parts.keys() or not self.parts["test"].texts:
             return None
         seen = set(self.parts["train"].texts)
@@ -86,7 +86,7 @@ def stats(
     treebanks: Annotated[
         list[str],
         typer.Argument(
-            metavar="TREEBANK...", help="Files, or folders with train, dev and test files."
+            metavar="TREEBANK...", help="Files, or folders that contain train, dev and test files."
         ),
     ],
     format: FormatOption = None,  # noqa: A002  # the option's name
@@ -95,8 +95,8 @@ def stats(
 ) -> None:
     """Describe treebanks: sizes, non-projective and crossing arcs, roots, lengths, labels.
 
-    A non-projective arc passes over a word that its head does not dominate.
-    A crossing arc crosses another one, arcs from the root included.
+    A non-projective arc spans a word that its head does not dominate.
+    A crossing arc crosses another arc, which may be an arc from the root.
     """
     check_one_input(*treebanks)
     found = [_read(path, {"format": format, "skip_bad": skip_bad}) for path in treebanks]
@@ -113,8 +113,8 @@ def stats(
     for bank in found:
         if bank.total.missing_heads:
             console.print(
-                f"{plain(bank.name)}: {bank.total.missing_heads} words have no head; arcs of their "
-                "sentences are not called non-projective or crossing."
+                f"{plain(bank.name)}: {bank.total.missing_heads} words have no head; their "
+                "sentences are not counted as non-projective or crossing."
             )
 
 
@@ -129,7 +129,7 @@ def _read(path: str, how: dict[str, Any]) -> Treebank:
 
 
 def find_splits(folder: Path) -> dict[str, Path]:
-    """The files of a folder that are named train, dev or test, or end so (`da_ddt-ud-dev`)."""
+    """The files of a folder whose names are or end in train, dev or test (`da_ddt-ud-dev`)."""
     found: dict[str, Path] = {}
     for file in sorted(folder.iterdir()):
         stem = next((file.name.removesuffix(end) for end in ENDINGS if file.name.endswith(end)), "")
@@ -138,12 +138,12 @@ def find_splits(folder: Path) -> dict[str, Path]:
                 if split in found:
                     raise ArgumentError(
                         f"{folder} has several {split} files, {found[split].name} and {file.name}: "
-                        "name the files you mean"
+                        "name the files."
                     )
                 found[split] = file
     if not found:
         raise ArgumentError(
-            f"{folder} has no train, dev or test file in .conllu or .conll: name the files you mean"
+            f"{folder} has no train, dev or test file in .conllu or .conll: name the files."
         )
     return {split: found[split] for split in SPLITS if split in found}
 
@@ -158,7 +158,7 @@ def _read_part(path: str, how: dict[str, Any]) -> Part:
 
 
 def _noted(sentences: Iterable[Sentence], part: Part) -> Iterator[Sentence]:
-    """Passes sentences on, so that standard input is read once, and notes what counts lack."""
+    """Passes sentences on and records their texts, so that standard input is read once."""
     for sentence in sentences:
         part.format = part.format or sentence.format
         part.texts.append("\t".join(sentence.forms))
@@ -166,7 +166,7 @@ def _noted(sentences: Iterable[Sentence], part: Part) -> Iterator[Sentence]:
 
 
 def _sizes(found: list[Treebank]) -> Table:
-    """Sentences / words of files, or of the splits of folders."""
+    """Sentences / words of each file, or of each split of a folder."""
     columns = [name for name in (*SPLITS, "") if any(name in bank.parts for bank in found)]
     rows = [
         (plain(bank.name), FORMATS[bank.format], *(_size(bank.parts.get(name)) for name in columns))
@@ -181,7 +181,7 @@ def _size(part: Part | None) -> str:
 
 def _shapes(found: list[Treebank]) -> Table:
     headings = [
-        "in %, but for lengths\nand labels",
+        "in %, except lengths\nand labels",
         "non-\nproj\narcs",
         "cross\narcs",
         "non-\nproj\nsents",

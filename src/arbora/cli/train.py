@@ -1,4 +1,4 @@
-"""`arbora train`: a parser from a treebank."""
+"""`arbora train`: trains a parser on a treebank."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from arbora.cli.output import describe_pruning, figure, report_console, write_js
 from arbora.cli.progress import step_progress
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
 from arbora.cli.terminal import plain, tell
-from arbora.cli.watching import Watcher
+from arbora.cli.training_progress import TrainingProgress
 from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -45,16 +45,18 @@ def train(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Output file (default: the name of TRAIN with the ending .arbora).",
+            help="Model file to write (default: the name of TRAIN with the ending .arbora).",
         ),
     ] = None,
     word_clusters: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Word clusters: lines of cluster, form, number."),
+        typer.Option(
+            metavar="FILE", help="Word clusters: tab-separated lines of cluster, form, count."
+        ),
     ] = None,
     licence: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="Licence of the data, for the model's card."),
+        typer.Option(metavar="TEXT", help="Licence of the data, for the model card."),
     ] = None,
     start: Annotated[
         str | None, typer.Option("--from", metavar="MODEL", help="Continue training this model.")
@@ -68,7 +70,7 @@ def train(
     skip_bad: SkipBad = False,
     plot: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Draw loss and dev scores by pass (.png, .svg, .pdf)."),
+        typer.Option(metavar="FILE", help="Plot loss and dev scores by pass (.png, .svg, .pdf)."),
     ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -94,10 +96,10 @@ def train(
         with step_progress("training", None, unit="sentences", quiet=quiet) as bar:
             parser.fit(
                 train, dev, start=first, word_clusters=word_clusters, licence=licence,
-                checkpoint=path, resume=resume, observer=Watcher(bar, lines=not quiet),
+                checkpoint=path, resume=resume, observer=TrainingProgress(bar, lines=not quiet),
                 format=format, skip_bad=skip_bad, on_error=report_skipped,
             )  # fmt: skip
-    except KeyboardInterrupt:  # the bar is gone by now
+    except KeyboardInterrupt:  # after the bar has been removed
         _tell_how_to_resume(path)
         raise typer.Exit(INTERRUPTED) from None
     parser.save(path)
@@ -110,16 +112,16 @@ def train(
 
 
 def model_path(train: str) -> str:
-    """TRAIN's name with another ending."""
+    """The name of TRAIN with the ending `.arbora`."""
     if train == "-":
-        raise ArgumentError("standard input has no name: say with --model where the model goes.")
+        raise ArgumentError("--model is required with standard input.")
     name = Path(train).name.removesuffix(".gz")
     stem = Path(name).stem if name.endswith((".conllu", ".conll", ".conllx", ".txt")) else name
     return str(Path(train).with_name(stem + MODEL_ENDING))
 
 
 def check_plot(path: str) -> None:
-    """Finds out before training whether a drawing can be made."""
+    """Checks before training whether the plot can be drawn and written."""
     from arbora.drawing.history import check_drawing
 
     check_drawing(path)
@@ -137,11 +139,11 @@ def _tell_how_to_resume(path: str) -> None:
     checkpoint = Path(f"{path}.checkpoint")
     if checkpoint.exists():
         tell(
-            f"interrupted; {checkpoint} holds what was learnt: repeat the command with --resume to "
-            "go on."
+            f"interrupted; {checkpoint} has the last complete pass: repeat the command with "
+            "--resume to continue."
         )
     else:
-        tell("interrupted before the first pass was complete.")
+        tell("interrupted during the first pass.")
 
 
 def _summarise(parser: Parser, dev: str | None, path: str) -> None:
@@ -153,7 +155,7 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
     console.print(f"{data['words']:,} words in {data['sentences']:,} sentences", style="bold")
     columns = model.encoder.settings.columns
     why = f"{100 * share:.1f} % of the sentences have several roots"
-    chosen = "chosen" if parser.options.root == "auto" else "as asked"
+    chosen = "chosen automatically" if parser.options.root == "auto" else "as given"
     lines = [
         ("learner", describe_learner(parser)),
         ("root", f"{model.root} ({chosen}; {why})"),
@@ -161,14 +163,14 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
     ]
     if "projective_oracle_uas" in card:
         kept = 100 * card["projective_oracle_uas"]
-        lines.append(("projective", f"{kept:.2f} % of the heads are kept in projective gold trees"))
+        lines.append(("projective", f"projective gold trees keep {kept:.2f} % of the heads"))
     if card["dev"] is None:
-        lines.append(("dev", f"none, and too few sentences to hold any out: pass {card['passes']}"))
+        lines.append(("dev", f"none; too few sentences to hold out; pass {card['passes']}"))
     else:
         scores = card["dev"]
-        held_out = "" if dev else ", on the last tenth, held out of training"
+        held_out = "" if dev else ", on the held-out last tenth"
         if card.get("refitted"):
-            held_out += " and learnt at the end"
+            held_out += ", then retrained on all sentences"
         las = "" if scores["las"] is None else f", LAS {figure(scores['las'])}"
         lines.append(("dev", f"UAS {figure(scores['uas'])}{las} (rule {scores['rule']}{held_out})"))
         lines.append(("best pass", f"{card['best_pass']} of {card['passes']}"))
@@ -182,7 +184,7 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
 
 
 def describe_learner(parser: Parser) -> str:
-    """Learner, optimizer and tree class in a few words."""
+    """A short description of learner, optimiser and tree class."""
     own = parser.model.options.keywords()
     learner = own["learner"]
     if "optimizer" in own and learner != "maxmargin":

@@ -1,4 +1,4 @@
-"""`arbora tune`: the settings that are best on dev."""
+"""`arbora tune`: searches for the options that are best on dev."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from arbora.cli.files import (
     report_skipped,
     size_text,
 )
-from arbora.cli.options import HelpAll, read_value, take_options
+from arbora.cli.options import HelpAll, read_value, take_options, with_current_names
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.progress import Bar, step_progress
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
 from arbora.cli.terminal import plain
-from arbora.cli.watching import Watcher
+from arbora.cli.training_progress import TrainingProgress
 from arbora.errors import ArgumentError
-from arbora.options import ParserOptions, public_options
+from arbora.options import ParserOptions, public_options, spelled
 
 if TYPE_CHECKING:
     from arbora.parsers import Trial, Tuning
@@ -40,16 +40,18 @@ def tune(
         list[str] | None,
         typer.Option(
             metavar="NAME=V1,V2,...",
-            help="Values of an option to try, in all combinations; may be given several times. "
-            "By default what matters most for the learner.",
+            help="Values of an option to try; may be repeated for all combinations (default: the "
+            "learner's most important options).",
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Where the best model goes.")
+        str | None, typer.Option(metavar="FILE", help="File to write the best model to.")
     ] = None,
     word_clusters: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Word clusters: lines of cluster, form, number."),
+        typer.Option(
+            metavar="FILE", help="Word clusters: tab-separated lines of cluster, form, count."
+        ),
     ] = None,
     threads: Threads = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
@@ -60,9 +62,9 @@ def tune(
     *,
     options: dict[str, Any],
 ) -> None:
-    """Search settings: train with every combination of a grid, compare on dev.
+    """Grid search: train with every combination of values and compare them on dev.
 
-    Other options hold for all trials. The number of passes comes from early stopping.
+    Other options apply to all trials. Early stopping decides the number of passes.
     """
     check_one_input(train, dev or "")
     if model is not None:
@@ -72,10 +74,10 @@ def tune(
     from arbora.parsers import tune as search
 
     with step_progress("tuning", None, unit="sentences", quiet=quiet) as bar:
-        watch = _Watch(bar, quiet)
+        progress = _TuningProgress(bar, quiet)
         answer = search(
             train, dev, values, threads=threads,
-            on_trial=watch.begin_trial, on_result=watch.end_trial, observer=watch,
+            on_trial=progress.begin_trial, on_result=progress.end_trial, observer=progress,
             word_clusters=word_clusters,
             format=format, skip_bad=skip_bad, on_error=report_skipped, **options,
         )  # fmt: skip
@@ -87,8 +89,8 @@ def tune(
         _report(answer, model)
 
 
-class _Watch(Watcher):
-    """One line for each trial, not for each pass."""
+class _TuningProgress(TrainingProgress):
+    """Prints one line per trial, not per pass."""
 
     _trial = ""
 
@@ -114,16 +116,19 @@ class _Watch(Watcher):
 def _read_grid(items: list[str]) -> dict[str, list[Any]]:
     """`regularization=0.1,1` becomes a list of numbers."""
     known = public_options(ParserOptions)
-    grid: dict[str, list[Any]] = {}
+    texts: dict[str, str] = {}
     for item in items:
         name, equals, values = item.partition("=")
         name = name.strip().removeprefix("--").replace("-", "_")
         if not equals or not values:
-            raise ArgumentError(f"a grid is NAME=V1,V2,... and not {item!r}.")
+            raise ArgumentError(f"--grid must be NAME=V1,V2,..., not {item!r}.")
+        if name in texts:
+            raise ArgumentError(f"--grid has {name} twice: give all its values at once.")
+        texts[name] = values
+    grid: dict[str, list[Any]] = {}
+    for name, values in with_current_names(texts).items():
         if name not in known:
-            raise ArgumentError(f"a parser has no option {name!r} to try values of.")
-        if name in grid:
-            raise ArgumentError(f"the grid has {name} twice: give all its values at once.")
+            raise ArgumentError(f"--grid: there is no option {spelled(name)}.")
         grid[name] = [read_value(name, text.strip()) for text in values.split(",")]
     return grid
 
@@ -160,11 +165,11 @@ def _report(answer: Tuning, path: str | None) -> None:
     best = " ".join(
         f"--{name.replace('_', '-')} {value}" for name, value in answer.trials[0].options.items()
     )
-    console.print(f"The best: {best}")
+    console.print(f"Best options: {best}")
     if path is not None:
         from pathlib import Path
 
-        console.print(f"Its model: {plain(path)} ({size_text(Path(path).stat().st_size)})")
+        console.print(f"Best model: {plain(path)} ({size_text(Path(path).stat().st_size)})")
 
 
 def _row(trial: Trial) -> list[str]:

@@ -1,4 +1,4 @@
-"""Trees and probabilities as text, for terminals and notebooks, and as diagrams."""
+"""Drawings of trees and probabilities as text, and of training and calibration as diagrams."""
 
 from arbora.drawing.history import draw_history
 from arbora.drawing.reliability import draw_reliability, reliability_text

@@ -1,4 +1,4 @@
-"""The course of a training: loss and dev scores, pass by pass."""
+"""Training curves: loss and dev scores by pass."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["check_drawing", "draw_history"]
 BLUE, RED, GREY = "#2b5c8a", "#c44e52", "0.45"
 
 
-class Pass(Protocol):
-    """What one pass did."""
+class PassLike(Protocol):
+    """The fields of a `PassRecord` that are drawn."""
 
     @property
     def number(self) -> int: ...
@@ -33,20 +33,20 @@ class Pass(Protocol):
     def figures(self) -> dict[str, float]: ...
 
 
-class Course(Protocol):
-    """What is drawn of a `History`: its passes, and the number of the best."""
+class HistoryLike(Protocol):
+    """The fields of a `History` that are drawn: its passes, and the number of the best."""
 
     @property
-    def passes(self) -> Sequence[Pass]: ...
+    def passes(self) -> Sequence[PassLike]: ...
     @property
     def best(self) -> int: ...
 
 
-def draw_history(history: Course, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Draws loss and dev scores by pass, and the duality gap where the learner has one.
+def draw_history(history: HistoryLike, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Draws loss and dev scores by pass, and the duality gap if the learner has one.
 
-    Needs matplotlib (`pip install "arbora[plot]"`). With `path` the figure is also saved, in the
-    format of its ending.
+    Requires matplotlib (`pip install "arbora[plot]"`). With `path`, the figure is also saved; the
+    ending determines the format.
     """
     if path is not None:
         check_drawing(path)
@@ -76,7 +76,7 @@ def draw_history(history: Course, path: str | os.PathLike[str] | None = None) ->
     return figure
 
 
-def _draw_scores(axes: Axes, passes: list[Pass], best: int) -> None:
+def _draw_scores(axes: Axes, passes: list[PassLike], best: int) -> None:
     numbers = [one.number for one in passes]
     axes.plot(
         numbers, [one.uas or 0.0 for one in passes], "o-", color=BLUE, markersize=4, label="UAS"
@@ -96,11 +96,13 @@ def _label(axes: Axes, title: str) -> None:
 
 
 def check_drawing(path: str | os.PathLike[str]) -> None:
-    """Whether there is matplotlib, and whether it knows the format of the file's ending."""
+    """Raises an error without matplotlib, or if it does not know the file's ending."""
     kinds = _new_figure(1).canvas.get_supported_filetypes()
     ending = Path(path).suffix.removeprefix(".")
     if ending.lower() not in kinds:
-        raise ArgumentError(f"{os.fspath(path)}: a drawing's name ends in .png, .svg or .pdf.")
+        raise ArgumentError(
+            f"{os.fspath(path)}: the name of a plot must end in .png, .svg or .pdf."
+        )
 
 
 def _new_figure(panels: int) -> Figure:
@@ -109,6 +111,6 @@ def _new_figure(panels: int) -> Figure:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ArgumentError(
-            'drawing needs matplotlib: install it with pip install "arbora[plot]"'
+            'drawing requires matplotlib: install it with pip install "arbora[plot]".'
         ) from error
     return Figure(figsize=(4.2 * panels, 3.4), layout="constrained")

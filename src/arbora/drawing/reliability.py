@@ -25,7 +25,7 @@ class Bin(Protocol):
 
 
 class Reliability(Protocol):
-    """What is drawn of a `Calibration`."""
+    """The fields of a `Calibration` that are drawn."""
 
     @property
     def ece(self) -> float: ...
@@ -34,8 +34,8 @@ class Reliability(Protocol):
 
 
 def reliability_text(calibration: Reliability, *, width: int = 50) -> str:
-    """One line for each bin: a bar as long as the share that was right, and a mark where the bar
-    would end if the probabilities were honest."""
+    """One line per bin: a bar for the share of correct predictions, and a mark for the predicted
+    probability."""
     lines = [f"predicted   right  0 %{'100 %':>{width - 2}}"]
     for entry in calibration.bins:
         bar = list(_bar(entry.accuracy, width))
@@ -57,7 +57,7 @@ def _bar(share: float, width: int) -> str:
 def draw_reliability(calibration: Reliability, axes: Axes | None = None) -> Axes:
     """Draws accuracy against probability with matplotlib (`pip install "arbora[plot]"`).
 
-    Draws into `axes`, or into a new figure that is `axes.figure` of what is returned.
+    Draws into `axes`, or into a new figure (`.figure` of the returned axes).
     """
     if axes is None:
         axes = _new_axes()
@@ -84,7 +84,7 @@ def _new_axes() -> Axes:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ArgumentError(
-            'drawing needs matplotlib: install it with pip install "arbora[plot]"'
+            'drawing requires matplotlib: install it with pip install "arbora[plot]".'
         ) from error
     axes: Axes = Figure(figsize=(4.2, 4.2), layout="constrained").add_subplot()
     return axes

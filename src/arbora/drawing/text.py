@@ -1,4 +1,4 @@
-"""Drawings made of characters."""
+"""Text drawings of trees and marginals."""
 
 from __future__ import annotations
 
@@ -53,9 +53,10 @@ def tree_text(
     *,
     root: str = "ROOT",
 ) -> str:
-    """A dependency tree drawn above its sentence, arcs from head to modifier.
+    """A dependency tree drawn above its sentence.
 
-    Arcs end in an arrow over the modifier, leave a head to the side they go to, and may cross.
+    Arcs leave the head on the modifier's side and end in an arrow over the modifier. They may
+    cross.
     """
     tokens = [root, *words]
     arcs = _arcs(len(words), heads, labels)
@@ -81,22 +82,22 @@ def tree_text(
 def _arcs(n_words: int, heads: ArrayLike, labels: Sequence[str] | None) -> list[_Arc]:
     above = np.asarray(heads)
     if n_words == 0 or above.shape != (n_words,):
-        raise ShapeError(f"there are {n_words} words, but heads of shape {above.shape}")
+        raise ShapeError(f"there are {n_words} words, but heads of shape {above.shape}.")
     names = [""] * n_words if labels is None else list(labels)
     if len(names) != n_words:
-        raise ShapeError(f"there are {n_words} words, but {len(names)} labels")
+        raise ShapeError(f"there are {n_words} words, but {len(names)} labels.")
     for word, name in enumerate(names, start=1):
         if not isinstance(name, str):
-            raise ShapeError(f"the label of word {word} is {name!r}: give its name, a string")
+            raise ShapeError(f"the label of word {word} is {name!r}: give its name as a string.")
     arcs = [_Arc(int(h), m, names[m - 1]) for m, h in enumerate(as_heads(above, n_words), start=1)]
     for arc in arcs:
         if arc.head == arc.modifier:
-            raise ShapeError(f"word {arc.modifier} is its own head: it needs another")
+            raise ShapeError(f"word {arc.modifier} is its own head: give another.")
     return arcs
 
 
 def _levels(arcs: list[_Arc]) -> dict[_Arc, int]:
-    """Heights: above every arc inside, and beside no arc that overlaps; short arcs first."""
+    """The row of each arc: above all arcs inside, on a free row; short arcs first."""
     levels: dict[_Arc, int] = {}
     for arc in sorted(arcs, key=lambda a: (a.high - a.low, a.low)):
         overlapping = [
@@ -109,8 +110,8 @@ def _levels(arcs: list[_Arc]) -> dict[_Arc, int]:
 
 
 def _centres(tokens: list[str], arcs: list[_Arc]) -> tuple[list[int], int]:
-    """Columns of the words, wide enough for labels on arcs between neighbours."""
-    room = [0] * len(tokens)  # needed between a word and the one before
+    """The centre column of each word, with room for labels on arcs between neighbours."""
+    room = [0] * len(tokens)  # minimum distance to the word before
     for arc in arcs:
         if arc.high - arc.low == 1 and arc.label:
             room[arc.high] = max(room[arc.high], len(arc.label) + 4)
@@ -125,7 +126,7 @@ def _centres(tokens: list[str], arcs: list[_Arc]) -> tuple[list[int], int]:
 
 
 def _ends(arc: _Arc, centres: list[int]) -> tuple[int, int]:
-    """The columns of an arc's two ends: it leaves beside its head's middle, to its own side."""
+    """The columns of an arc's ends; it leaves beside its head's centre, on the modifier's side."""
     leaving = centres[arc.head] + (1 if arc.modifier > arc.head else -1)
     return min(leaving, centres[arc.modifier]), max(leaving, centres[arc.modifier])
 
@@ -142,7 +143,7 @@ def _draw(grid: list[list[int]], arc: _Arc, row: int, centres: list[int]) -> Non
 
 
 def _write_label(line: list[str], arc: _Arc, centres: list[int]) -> None:
-    """The label in the middle of the arc's line, where it does not hide a crossing."""
+    """Writes the label in the middle of the arc, unless it would hide a crossing."""
     if not arc.label:
         return
     low, high = _ends(arc, centres)
@@ -152,10 +153,10 @@ def _write_label(line: list[str], arc: _Arc, centres: list[int]) -> None:
 
 
 def heat_table(words: Sequence[str], marginals: ArrayLike, *, root: str = "ROOT") -> str:
-    """P(head | word) in percent with a shade, one column per word, one row per head."""
+    """A table of P(head | word) in percent with shades, one column per word and row per head."""
     p = np.asarray(marginals)
     if p.shape != (len(words) + 1, len(words) + 1):
-        raise ShapeError(f"there are {len(words)} words, but marginals of shape {p.shape}")
+        raise ShapeError(f"there are {len(words)} words, but marginals of shape {p.shape}.")
     tokens = [root, *words]
     margin = max(_width(token) for token in tokens)
     headings = [word if len(word) <= 7 else word[:6] + "…" for word in words]
@@ -170,7 +171,7 @@ def heat_table(words: Sequence[str], marginals: ArrayLike, *, root: str = "ROOT"
 
 
 def _heat(p: float) -> str:
-    """A shade and a percentage; a dot for what rounds to nothing, blank for what is impossible."""
+    """A shade and a percentage; a dot for what rounds to 0, blank for exactly 0."""
     if p < 0.005:
         return "·" if p > 0 else ""
     return f"{SHADES[int(np.ceil(p * (len(SHADES) - 1)))]}{100 * p:3.0f}"
@@ -181,15 +182,15 @@ def _right(text: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns that a text takes in a terminal."""
+    """The width of a text on a terminal."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
 def make_printable(stream: TextIO) -> None:
-    """Lets drawings be printed to a stream that has no lines and shades, in ASCII lookalikes.
+    """Makes a stream that cannot encode box-drawing characters print ASCII lookalikes.
 
-    What has no lookalike becomes a question mark. A stream that has all characters is not changed.
+    Characters without a lookalike become question marks. Other streams are not changed.
     """
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="arbora.drawing")

@@ -1,9 +1,11 @@
-"""How good is a parse, is one parser better than another, do probabilities keep their promise?"""
+"""Attachment scores, significance tests and the calibration of probabilities."""
+
+import warnings as _warnings
 
 from arbora.evaluation.attachment import AttachmentScores, evaluate
 from arbora.evaluation.counts import Attachment, Match, NonProjective, TreeFaults
 from arbora.evaluation.reliability import Calibration, CalibrationBin, calibration
-from arbora.evaluation.rules import RULES, Rule
+from arbora.evaluation.rules import RULES, EvaluationRule
 from arbora.evaluation.significance import Comparison, Difference, compare
 
 __all__ = [
@@ -14,11 +16,26 @@ __all__ = [
     "CalibrationBin",
     "Comparison",
     "Difference",
+    "EvaluationRule",
     "Match",
     "NonProjective",
-    "Rule",
     "TreeFaults",
     "calibration",
     "compare",
     "evaluate",
 ]
+
+_RENAMED = {"Rule": "EvaluationRule", "Scores": "AttachmentScores"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _warnings.warn(
+        f"arbora.evaluation.{name} is deprecated and will be removed in version 0.4: use "
+        f"{_RENAMED[name]}.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    value: object = globals()[_RENAMED[name]]
+    return value

@@ -17,15 +17,15 @@ from arbora.data.source import ReadPath
 from arbora.data.whole import is_file
 from arbora.errors import AlignmentError, ArgumentError
 from arbora.evaluation.counts import TreeFaults
-from arbora.evaluation.rules import Rule, rule_for
+from arbora.evaluation.rules import EvaluationRule, rule_for
 from arbora.evaluation.words import first_difference
 from arbora.types import IntArray
 
-__all__ = ["Aligned", "ParsedSentence", "Source", "align"]
+__all__ = ["Aligned", "AnnotatedSentence", "AnnotatedSource", "align"]
 
 
-class ParsedSentence(Protocol):
-    """What evaluation reads of a sentence."""
+class AnnotatedSentence(Protocol):
+    """The columns of a sentence that evaluation reads."""
 
     @property
     def forms(self) -> Sequence[str]:
@@ -49,25 +49,25 @@ class ParsedSentence(Protocol):
 
     @property
     def format(self) -> str:
-        """The name of the file format, which chooses the rule."""
+        """The name of the file format, which determines the rule."""
         ...
 
 
-Source = ReadPath | Iterable[ParsedSentence]
+AnnotatedSource = ReadPath | Iterable[AnnotatedSentence]
 
 _READ = ("forms", "xpos", "heads", "labels", "format")
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """All words of all sentences in one row.
+    """The words of all sentences as flat arrays.
 
-    `heads` and `labels` have one row for gold and one for each system; labels are numbers into
-    `names`. `starts` holds each sentence's first word and, last, the number of words. `notes` are
-    sentences about what the figures depend on.
+    `heads` and `labels` have one row for gold and one for each system; labels are indices into
+    `names`. `starts` holds the index of each sentence's first word, then the number of words.
+    `notes` are remarks on the figures.
     """
 
-    rule: Rule
+    rule: EvaluationRule
     heads: IntArray
     labels: IntArray
     names: list[str]
@@ -83,22 +83,22 @@ class Aligned:
 
     @property
     def counted(self) -> NDArray[np.bool_]:
-        """The words that the rule scores and gold knows."""
+        """The words that the rule counts and gold annotates."""
         return self.annotated if self.rule.everything else self.annotated & ~self.punctuation
 
     @property
-    def whole(self) -> NDArray[np.bool_]:
-        """The words of sentences whose every word has a head in gold."""
+    def fully_annotated(self) -> NDArray[np.bool_]:
+        """The words of fully annotated gold sentences."""
         gaps = np.bincount(self.sentence, ~self.annotated, len(self.lengths))
         return np.asarray(gaps == 0)[self.sentence]
 
     def check_counted(self) -> None:
-        """Refuses to score nothing at all."""
+        """Raises an error if there is no word to score."""
         if not self.counted.any():
-            why = f"rule {self.rule.name!r} leaves every word out"
+            why = f"rule {self.rule.name!r} excludes every word"
             if not self.annotated.any():
-                why = "no word has a head in the gold"
-            raise ArgumentError(f"there is nothing to score: {why}")
+                why = "no word has a head in gold"
+            raise ArgumentError(f"there is nothing to score: {why}.")
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -107,25 +107,25 @@ class Aligned:
 
     @property
     def sentence(self) -> NDArray[np.int64]:
-        """The sentence of each word."""
+        """The index of each word's sentence."""
         return np.repeat(np.arange(len(self.starts) - 1), self.lengths)
 
     def compared_labels(self) -> tuple[IntArray, list[str]]:
-        """The labels as the rule sees them, with their names."""
+        """The labels that the rule compares, as indices, and their names."""
         names: dict[str, int] = {}
         parts = [names.setdefault(self.rule.label(name), len(names)) for name in self.names]
         return np.array(parts, dtype=np.int32)[self.labels], list(names)
 
     def right_heads(self, system: int = 1) -> NDArray[np.bool_]:
-        """Words whose head is gold's; a missing head is never right."""
+        """Words with the gold head; a missing head is never right."""
         right: NDArray[np.bool_] = (self.heads[0] == self.heads[system]) & self.annotated
         return right
 
     def tree_faults(self, system: int = 1) -> TreeFaults:
-        """How many sentences of a system are no trees, or trees with several roots."""
+        """The number of system sentences that are not trees or have several roots."""
         heads, n_words = self.heads[system], len(self.sentence)
-        # Every word goes up to its head and from there twice as far each time: the root, where
-        # missing heads lead too, is left by nobody, and whoever does not come there is on a cycle.
+        # Pointer doubling: `above` jumps 1, 2, 4, ... heads up. The root is a fixed point, and a
+        # missing head counts as the root. Words that never arrive there lead into a cycle.
         above = np.where(heads > 0, self.starts[self.sentence] + heads - 1, n_words)
         above = np.append(np.minimum(above, n_words), n_words)
         for _ in range(int(self.lengths.max()).bit_length()):
@@ -138,18 +138,18 @@ class Aligned:
         )
 
     def notes_on(self, system: int, name: str) -> tuple[str, ...]:
-        """The notes, and what is to be said of a system's trees."""
+        """The notes, and one on the system's invalid trees if there are any."""
         said = self.tree_faults(system).in_words(name, self.rule.single_root)
         return (*self.notes, said) if said else self.notes
 
 
 def align(
-    gold: Source,
-    *systems: Source,
+    gold: AnnotatedSource,
+    *systems: AnnotatedSource,
     punctuation: str | None = None,
     format: Format | None = None,  # noqa: A002  # the public name
 ) -> Aligned:
-    """Reads gold and systems in step; refuses them at the first word that differs."""
+    """Reads gold and systems in parallel; the first word that differs raises an error."""
     sources = [gold, *systems]
     names = _names(sources)
     heads: list[list[NDArray[np.int32]]] = [[] for _ in sources]
@@ -170,7 +170,7 @@ def align(
             heads[k].append(np.asarray(sentence.heads, dtype=np.int32))
             labels[k] += [ids.setdefault(label, len(ids)) for label in sentence.labels]
     if rule is None or not any(lengths):
-        raise ArgumentError(f"there is nothing to score: {names[0]} holds no words")
+        raise ArgumentError(f"there is nothing to score: {names[0]} has no words.")
     return Aligned(
         rule=rule,
         heads=np.array([np.concatenate(column) for column in heads]),
@@ -182,32 +182,33 @@ def align(
     )
 
 
-def _sentences(source: Source, file_format: Format | None) -> Iterator[ParsedSentence]:
+def _sentences(source: AnnotatedSource, file_format: Format | None) -> Iterator[AnnotatedSentence]:
     if is_file(source):
         return read_conllu(cast("ReadPath", source), file_format)
     return _checked(cast("Iterable[object]", source))
 
 
-def _checked(source: Iterable[object]) -> Iterator[ParsedSentence]:
+def _checked(source: Iterable[object]) -> Iterator[AnnotatedSentence]:
     for sentence in as_iterator(source, "sentences come from a path, an open file or a list"):
         if not all(hasattr(sentence, name) for name in _READ):
             raise ArgumentError(
-                f"what is scored are sentences with heads and labels, not {type(sentence).__name__}"
+                f"sentences need heads and labels to be scored, but {type(sentence).__name__} has "
+                "none."
             )
-        yield cast("ParsedSentence", sentence)
+        yield cast("AnnotatedSentence", sentence)
 
 
-def _notes_on_format(gold: Iterator[ParsedSentence], name: str) -> tuple[str, ...]:
+def _notes_on_format(gold: Iterator[AnnotatedSentence], name: str) -> tuple[str, ...]:
     if getattr(gold, "format_known", True):
         return ()
     return (
-        f"nothing in {name} tells CoNLL-U from CoNLL-X, so it is scored by the rule of CoNLL-U; "
-        "give the format or the rule if it is CoNLL-X.",
+        f"{name} could be CoNLL-U or CoNLL-X and is scored by the CoNLL-U rule; give the format or "
+        "the rule if it is CoNLL-X.",
     )
 
 
-def _names(sources: Sequence[Source]) -> list[str]:
-    """What messages call each source: its path, or its part."""
+def _names(sources: Sequence[AnnotatedSource]) -> list[str]:
+    """The name of each source in messages: its path, or its role."""
     parts = ["the gold", "the system"]
     if len(sources) > 2:
         parts = ["the gold", "system A", "system B"]
@@ -222,7 +223,7 @@ def _file_name(path: str | os.PathLike[str]) -> str:
 
 
 def _check_same_words(
-    number: int, row: Sequence[ParsedSentence | None], names: Sequence[str]
+    number: int, row: Sequence[AnnotatedSentence | None], names: Sequence[str]
 ) -> None:
     gold = row[0]
     for system, name in zip(row[1:], names[1:], strict=True):
@@ -230,7 +231,7 @@ def _check_same_words(
             short, long = (names[0], name) if gold is None else (name, names[0])
             place = _line(gold or system)
             raise AlignmentError(
-                f"{short} ends after {number - 1} sentences, but {long} goes on{place}"
+                f"{short} ends after {number - 1} sentences, but {long} continues{place}."
             )
         word = first_difference(gold, system)
         if word is not None:
@@ -238,7 +239,7 @@ def _check_same_words(
             raise AlignmentError(
                 f"sentence {number}, word {word} is {ours} in {names[0]}{_line(gold)} "
                 f"but {theirs} in {name}{_line(system)}: "
-                "both must hold the same words in the same order"
+                "both must have the same words in the same order."
             )
 
 
@@ -247,6 +248,6 @@ def _quoted(forms: Sequence[str], word: int) -> str:
 
 
 def _line(sentence: object) -> str:
-    """Where the sentence begins, if it knows."""
+    """The line where the sentence begins, if it is known."""
     line = getattr(sentence, "line", None)
     return "" if line is None else f" (sentence at line {line})"

@@ -1,4 +1,4 @@
-"""How well heads and labels agree with gold."""
+"""Agreement of heads and labels with gold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Format
-from arbora.evaluation.alignment import Aligned, Source, align
+from arbora.evaluation.alignment import Aligned, AnnotatedSource, align
 from arbora.evaluation.counts import (
     Attachment,
     Match,
@@ -35,21 +35,21 @@ LENGTHS = {"1-10": 1, "11-20": 11, "21-30": 21, "31-40": 31, "41-50": 41, "51+":
 class AttachmentScores:
     """Attachment scores of a system, in percent, over the words that `rule` counts.
 
-    - `tokens`: how many those are; `unannotated`: words without a head in gold, which are not
-      counted.
-    - `uas`, `las`: words with the right head, and the right label too as the rule compares labels;
-      `las_exact`: with the whole label, subtypes and all.
-    - `complete`, `complete_labelled`: sentences without an error; `root`: sentences whose root
-      words are exactly gold's. Sentences without a counted word are left out of the three.
-    - `by_label`: right head and label, for each label; `by_distance`: right head, for each distance
-      between head and word; `by_length`: both, for each length of sentence.
-    - `nonprojective`: precision over the system's non-projective arcs, recall over gold's, in
-      sentences that gold annotates whole.
-    - `system_faults`: the system's sentences that are no trees or have several roots;
-      `notes`: what else is to be known of the figures, in sentences.
-    - `with_punctuation`, `without_punctuation`: the figures either way, whatever the rule.
+    - `tokens`: number of counted words; `unannotated`: number of words without a gold head, which
+      are not counted.
+    - `uas`: words with the right head; `las`: words with the right head and label, compared as the
+      rule says; `las_exact`: the same with the full label, including subtypes.
+    - `complete`, `complete_labelled`: sentences without an error; `root`: sentences with exactly
+      the gold root words. All three leave out sentences without a counted word.
+    - `by_label`: right head and label, by label; `by_distance`: right head, by distance between
+      head and word; `by_length`: both, by sentence length.
+    - `nonprojective`: precision over the system's non-projective arcs and recall over gold's, in
+      fully annotated sentences.
+    - `system_faults`: number of system sentences that are not trees or have several roots;
+      `notes`: remarks on the figures.
+    - `with_punctuation`, `without_punctuation`: the figures either way, independent of the rule.
 
-    What there is nothing to measure by is None.
+    Figures without data are None.
     """
 
     rule: str
@@ -110,11 +110,11 @@ class AttachmentScores:
         return "\n".join(lines)
 
     def left_out(self) -> str:
-        """What is to be said of words without a gold head, if there are any."""
+        """A remark on words without a gold head; empty if there are none."""
         return unannotated_text(self.unannotated)
 
     def other_counts(self) -> dict[str, Attachment]:
-        """The figures with or without punctuation that differ from the rule's own."""
+        """The figures with or without punctuation, whichever the rule does not use."""
         either = {
             "All words": self.with_punctuation,
             "No punctuation": self.without_punctuation,
@@ -127,20 +127,20 @@ class AttachmentScores:
 
 
 def evaluate(
-    gold: Source,
-    system: Source,
+    gold: AnnotatedSource,
+    system: AnnotatedSource,
     punctuation: str | None = None,
     *,
     format: Format | None = None,  # noqa: A002  # the public name
 ) -> AttachmentScores:
     """Scores a system against gold; both are paths or iterables of sentences.
 
-    `punctuation` names the rule: "conllx", "conll2018" or "ptb"; without it the format of the gold
-    decides (CoNLL-X: "conllx", CoNLL-U: "conll2018", which agrees with the shared task's scorer).
-    `format` is that of the files, "conllu" or "conllx"; by default it is recognised.
-    Files that do not hold the same words raise `AlignmentError` with the first difference; spaces
-    inside a form, and case inside a multiword token, make no difference. Sentences that are no
-    trees are scored word by word and counted in `system_faults`.
+    `punctuation` names the rule: "conllx", "conll2018" or "ptb". The default depends on the gold
+    format: "conllx" for CoNLL-X, and for CoNLL-U "conll2018", which agrees with the shared task's
+    scorer. `format` is the file format, "conllu" or "conllx"; by default it is detected.
+    Files with different words raise `AlignmentError` with the first difference. Spaces inside a
+    form and case inside a multiword token are ignored. Sentences that are not trees are scored
+    word by word and counted in `system_faults`.
     """
     both = align(gold, system, punctuation=punctuation, format=format)
     return scores_of(both)
@@ -189,8 +189,8 @@ def _whole_sentences(both: Aligned, right: Mask) -> float:
 
 
 def _nonprojective(both: Aligned, system: int, heads_right: Mask) -> NonProjective:
-    # What is above a gap is not known, so neither is what a head dominates.
-    counted = both.counted & both.whole
+    # With a missing head somewhere above, it is unknown which words a head dominates.
+    counted = both.counted & both.fully_annotated
     gold = nonprojective_arcs(both.heads[0], both.starts) & counted
     ours = nonprojective_arcs(both.heads[system], both.starts) & counted
     return NonProjective(

@@ -1,4 +1,4 @@
-"""Small tallies that scores are made of. Percentages of nothing are None, never NaN."""
+"""Counts behind the scores. A percentage with an empty denominator is None, never NaN."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = [
 
 
 def percent(part: float, whole: float) -> float | None:
-    """A percentage; None of nothing."""
+    """A percentage; None if `whole` is 0."""
     return 100 * float(part) / float(whole) if whole else None
 
 
 def number(value: float | None, width: int = 7) -> str:
-    """A percentage with two digits, or a dash."""
+    """A percentage with two decimals, or a dash."""
     return f"{'-' if value is None else f'{value:.2f}':>{width}}"
 
 
 @dataclass(frozen=True)
 class Match:
-    """How many arcs of a kind gold has, the system has, and both have."""
+    """Arcs of a kind: the number in gold, in the system output, and in both."""
 
     gold: int
     system: int
@@ -64,9 +64,9 @@ class Match:
 
 @dataclass(frozen=True)
 class NonProjective:
-    """Non-projective arcs of gold and of the system, and those of each that the other tree has.
+    """Non-projective arcs of gold and of the system, and how many of each the other tree shares.
 
-    The two differ where an arc is non-projective in one tree and projective in the other.
+    The two shared counts differ where an arc is non-projective in one tree only.
     """
 
     gold: int
@@ -76,12 +76,12 @@ class NonProjective:
 
     @property
     def precision(self) -> float | None:
-        """How many of the system's are right."""
+        """Percentage of the system's arcs that are correct; None if it has none."""
         return percent(self.right, self.system)
 
     @property
     def recall(self) -> float | None:
-        """How many of gold's were found."""
+        """Percentage of the gold arcs that were found; None if there are none."""
         return percent(self.found, self.gold)
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,9 +117,9 @@ class Attachment:
 
 @dataclass(frozen=True)
 class TreeFaults:
-    """Sentences of a system with a cycle, with several roots, with words without a head.
+    """Number of system sentences with a cycle, with several roots, and with missing heads.
 
-    Official scorers refuse files that have them. Here they are scored word by word, and counted.
+    Official scorers refuse such files. Arbora scores them word by word and reports the counts.
     """
 
     cycles: int
@@ -127,7 +127,7 @@ class TreeFaults:
     missing_heads: int
 
     def in_words(self, name: str, single_root: bool) -> str | None:
-        """A sentence, or None; several roots are no fault but where trees have a single one."""
+        """The faults as a sentence, or None; several roots are a fault if `single_root`."""
         counts = {
             "with a cycle": self.cycles,
             "with several roots": self.several_roots if single_root else 0,
@@ -139,7 +139,7 @@ class TreeFaults:
         scorer = "the CoNLL-2018 scorer refuses" if single_root else "other scorers may refuse"
         return (
             f"{name} has sentences that are not valid trees ({', '.join(found)}), which {scorer}: "
-            "here each word is scored."
+            "Arbora scores each word."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class TreeFaults:
 
 
 def unannotated_text(count: int) -> str:
-    """The end of a line about what is counted."""
+    """The number of excluded words, to end a line with."""
     if not count:
         return ""
     words = (
@@ -160,7 +160,7 @@ def unannotated_text(count: int) -> str:
         if count == 1
         else (f"{count:,} words without a head in gold are")
     )
-    return f"; {words} left out"
+    return f"; {words} excluded"
 
 
 def row(name: str, *cells: str, width: int = 18) -> str:

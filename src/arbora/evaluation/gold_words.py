@@ -16,9 +16,9 @@ __all__ = ["GoldWords"]
 
 
 class GoldWords:
-    """The words of gold sentences, and which of them count by the rule of their format.
+    """The words of gold sentences, and which of them the rule of their format counts.
 
-    `label_names` are the labels that parses name by number.
+    `label_names` are the labels by the indices that parses use.
     """
 
     def __init__(self, sentences: Sequence[Sentence], label_names: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Do probabilities keep their promise?"""
+"""Calibration: how predicted probabilities compare with the share of correct predictions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUNDING = 1e-6  # a probability may exceed [0, 1] by this much and is clipped
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Predictions of similar probability: their mean probability and the share that was right."""
+    """Predictions of similar probability: their mean probability and the share that is right."""
 
     count: int
     low: float
@@ -30,10 +30,10 @@ class CalibrationBin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Probabilities against outcomes, in bins of equal mass from low to high; shares, not percent.
+    """Probabilities against outcomes, in bins of equal size from low to high, as fractions.
 
-    `ece` is the expected calibration error: the mean over predictions of their bin's
-    |accuracy - confidence|; `worst` is the largest of these.
+    `ece` is the expected calibration error: the average over all predictions of
+    |accuracy - confidence| in their bin. `worst` is the largest value of any bin.
     """
 
     count: int
@@ -66,9 +66,9 @@ class Calibration:
 def calibration(probabilities: ArrayLike, correct: ArrayLike, bins: int = 15) -> Calibration:
     """Compares predicted probabilities with whether the predictions were right.
 
-    Bins hold equally many predictions, or one more. Equal probabilities share their outcomes
-    evenly, so that the answer does not depend on the order of the input when a bin's edge falls
-    among them.
+    The sizes of the bins differ by at most 1. Predictions with equal probabilities share their
+    outcomes evenly, so that the result does not depend on the order of the input when a bin ends
+    between them.
     """
     p, right = _checked(probabilities, correct, bins)
     order = np.argsort(p, kind="stable")
@@ -103,15 +103,17 @@ def _checked(
     right = as_real(correct, "outcomes").astype(np.float64)
     if p.ndim != 1 or p.shape != right.shape:
         raise ShapeError(
-            "probabilities and outcomes must be two rows of the same length, "
-            f"not of shapes {p.shape} and {right.shape}"
+            "probabilities and outcomes must be one-dimensional and equally long, "
+            f"not of shapes {p.shape} and {right.shape}."
         )
     if not len(p):
-        raise ArgumentError("there are no predictions to calibrate")
+        raise ArgumentError("there are no predictions to calibrate.")
     as_count(bins, "bins")
     bad = np.flatnonzero(~((p >= -ROUNDING) & (p <= 1 + ROUNDING)))
     if bad.size:
-        raise ArgumentError(f"prediction {bad[0]} has probability {p[bad[0]]}, not within 0 and 1")
+        raise ArgumentError(
+            f"prediction {bad[0]} has probability {p[bad[0]]}, which is not between 0 and 1."
+        )
     if not np.isin(right, (0, 1)).all():
-        raise ArgumentError("outcomes must be true or false")
+        raise ArgumentError("outcomes must be true or false.")
     return np.clip(p, 0, 1), right

@@ -1,10 +1,10 @@
-"""Which words count, and which part of a label: the rules by which the field compares parsers.
+"""Evaluation rules: which words count, and which part of a label is compared.
 
-| Rule | Words left out | Labels |
+| Rule | Excluded words | Labels |
 | --- | --- | --- |
-| `conllx` | forms made only of characters of Unicode category P* | whole |
+| `conllx` | forms that consist of Unicode punctuation (category P*) | full |
 | `conll2018` | none | up to the first ":" |
-| `ptb` | gold tags `` '' : , . | whole |
+| `ptb` | gold tags `` '' : , . | full |
 """
 
 from __future__ import annotations
@@ -18,37 +18,39 @@ from typing import TYPE_CHECKING
 from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from arbora.evaluation.alignment import ParsedSentence
+    from arbora.evaluation.alignment import AnnotatedSentence
 
-__all__ = ["RULES", "Rule", "is_punctuation", "rule_for"]
+__all__ = ["RULES", "EvaluationRule", "is_punctuation", "rule_for"]
 
 PTB_PUNCTUATION = frozenset({"``", "''", ":", ",", "."})
 
 
 @lru_cache(maxsize=1 << 16)
 def is_punctuation(form: str) -> bool:
-    """Whether all characters are Unicode punctuation; "$", "+" and "=" are symbols and are not."""
+    """Whether all characters are Unicode punctuation; "$", "+" and "=" are symbols."""
     return bool(form) and all(unicodedata.category(c).startswith("P") for c in form)
 
 
-def _punctuation_forms(sentence: ParsedSentence) -> list[bool]:
+def _punctuation_forms(sentence: AnnotatedSentence) -> list[bool]:
     return [is_punctuation(form) for form in sentence.forms]
 
 
-def _punctuation_tags(sentence: ParsedSentence) -> list[bool]:
+def _punctuation_tags(sentence: AnnotatedSentence) -> list[bool]:
     return [tag in PTB_PUNCTUATION for tag in sentence.xpos]
 
 
 @dataclass(frozen=True)
-class Rule:
-    """A way of counting. `punctuation` marks words of a gold sentence, `everything` keeps them.
+class EvaluationRule:
+    """Which words and labels count.
 
-    The official scorer of a `single_root` rule refuses trees with several roots.
+    `punctuation` marks the punctuation of a gold sentence, which is excluded unless `everything`
+    is set. Labels are compared in full if `subtypes` is set. The official scorer of a
+    `single_root` rule refuses trees with several roots.
     """
 
     name: str
     description: str
-    punctuation: Callable[[ParsedSentence], Sequence[bool]]
+    punctuation: Callable[[AnnotatedSentence], Sequence[bool]]
     everything: bool = False
     subtypes: bool = True
     single_root: bool = False
@@ -61,8 +63,10 @@ class Rule:
 RULES = {
     rule.name: rule
     for rule in (
-        Rule("conllx", "words of punctuation characters only are left out", _punctuation_forms),
-        Rule(
+        EvaluationRule(
+            "conllx", "words that consist of punctuation are excluded", _punctuation_forms
+        ),
+        EvaluationRule(
             "conll2018",
             "every word counts, labels without subtypes",
             _punctuation_forms,
@@ -70,16 +74,16 @@ RULES = {
             subtypes=False,
             single_root=True,
         ),
-        Rule("ptb", "gold tags `` '' : , . are left out", _punctuation_tags),
+        EvaluationRule("ptb", "gold tags `` '' : , . are excluded", _punctuation_tags),
     )
 }
 RULE_OF_FORMAT = {"conllx": "conllx", "conllu": "conll2018"}
 
 
-def rule_for(name: str | None, file_format: str) -> Rule:
-    """The rule of that name, or without a name the rule that belongs to the format."""
+def rule_for(name: str | None, file_format: str) -> EvaluationRule:
+    """The rule with this name; by default the rule of the file format."""
     chosen = RULE_OF_FORMAT[file_format] if name is None else name
     if not isinstance(chosen, str) or chosen not in RULES:
         known = ", ".join(repr(rule) for rule in RULES)
-        raise ArgumentError(f"there is no evaluation rule {chosen!r}: choose one of {known}")
+        raise ArgumentError(f"there is no evaluation rule {chosen!r}: choose one of {known}.")
     return RULES[chosen]

@@ -1,4 +1,4 @@
-"""Is B better than A, or was it luck? Three answers, all by sentence."""
+"""Significance of a difference between two systems: three tests over sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from arbora.arrays import as_seed
 from arbora.data import Format
 from arbora.errors import ArgumentError
-from arbora.evaluation.alignment import Source, align
+from arbora.evaluation.alignment import AnnotatedSource, align
 from arbora.evaluation.counts import number, unannotated_text
 
 __all__ = ["Comparison", "Difference", "compare"]
@@ -19,10 +19,10 @@ __all__ = ["Comparison", "Difference", "compare"]
 Counts = NDArray[np.int64]
 
 CONFIDENCE = 0.95
-CELLS = 1 << 21  # sentences drawn at a time by the bootstrap: bounds its memory to some 50 MB
+CELLS = 1 << 21  # sentences that the bootstrap draws at a time; limits its memory to about 50 MB
 
 
-_MOST = 1_000_000  # permutations; more decide nothing and take gigabytes
+_MOST = 1_000_000  # permutations; more take gigabytes and change nothing
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Difference:
 class Comparison:
     """Two systems on the same gold, by UAS and LAS; `unannotated` words have no head in gold.
 
-    `notes` are sentences about what the figures depend on.
+    `notes` are remarks on the figures.
     """
 
     rule: str
@@ -72,7 +72,7 @@ class Comparison:
         return answer
 
     def left_out(self) -> str:
-        """What is to be said of words without a gold head, if there are any."""
+        """A remark on words without a gold head; empty if there are none."""
         return unannotated_text(self.unannotated)
 
     def __str__(self) -> str:
@@ -92,9 +92,9 @@ class Comparison:
 
 
 def compare(
-    gold: Source,
-    a: Source,
-    b: Source,
+    gold: AnnotatedSource,
+    a: AnnotatedSource,
+    b: AnnotatedSource,
     punctuation: str | None = None,
     *,
     permutations: int = 10_000,
@@ -106,7 +106,7 @@ def compare(
     `permutations` is also the number of bootstrap samples. The same seed gives the same answer.
     """
     if not isinstance(permutations, int | np.integer) or not 1 <= permutations <= _MOST:
-        raise ArgumentError(f"permutations is between 1 and {_MOST:,}, not {permutations!r}")
+        raise ArgumentError(f"permutations must be between 1 and {_MOST:,}, not {permutations!r}.")
     as_seed(seed)
     three = align(gold, a, b, punctuation=punctuation, format=format)
     labels, _ = three.compared_labels()
@@ -159,9 +159,10 @@ def _difference(a: Counts, b: Counts, tokens: Counts, permutations: int, seed: i
 
 
 def sign_test(a_better: int, b_better: int) -> float:
-    """Two-sided: how likely is a split this uneven if each sentence falls either way by a coin?
+    """Two-sided sign test: the p-value of a split at least this uneven under Binomial(n, 1/2).
 
-    The coin is fair, so both tails are equal; scipy.stats would take a second to load.
+    The distribution is symmetric, so both tails are equal. Importing scipy.stats would take a
+    second.
     """
     from scipy.special import bdtr
 
@@ -170,11 +171,11 @@ def sign_test(a_better: int, b_better: int) -> float:
 
 
 def permutation_test(gain: Counts, permutations: int, rng: np.random.Generator) -> float:
-    """Two-sided paired test: how often is the sum as far from 0 if A and B swap by a coin?
+    """Two-sided paired permutation test: A and B are swapped at random in each sentence.
 
-    Sentences with the same |gain| are alike: of k of them a Binomial(k, 1/2) number keeps its
-    sign, so one draw for each size of gain stands for k coins. The observed assignment counts as
-    one of the permutations, so that p is never 0.
+    Of k sentences with the same |gain|, a Binomial(k, 1/2) number keeps its sign, so one binomial
+    draw per size of gain replaces k coin flips. The observed assignment counts as one of the
+    permutations, so that p is never 0.
     """
     sizes, k = np.unique(np.abs(gain[gain != 0]), return_counts=True)
     kept = rng.binomial(k, 0.5, size=(permutations, len(sizes)))

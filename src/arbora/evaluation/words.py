@@ -1,4 +1,4 @@
-"""Whether gold and system hold the same words, as the CoNLL-2018 scorer sees it."""
+"""Comparison of gold and system words, by the rules of the CoNLL-2018 scorer."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class HasForms(Protocol):
 
 
 def first_difference(gold: HasForms, system: HasForms) -> int | None:
-    """The first word (from 1) that the two do not share, or None.
+    """The number (from 1) of the first word that differs, or None.
 
-    Spaces of any kind inside a form do not count, and neither does case inside a multiword token
-    of both: its words are an analysis, not a part of the text.
+    Spaces inside a form are ignored. So is case inside a multiword token of both, because the
+    words of such a token are an analysis, not part of the text.
     """
     if list(gold.forms) == list(system.forms):
         return None

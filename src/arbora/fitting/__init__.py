@@ -1,1 +1,1 @@
-"""Learners and the loop that runs them."""
+"""Training: learners, update rules and the training loop."""

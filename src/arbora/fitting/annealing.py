@@ -1,4 +1,4 @@
-"""A loss that changes as learning goes on: the temperature of annealed risk."""
+"""Annealed risk: a loss whose temperature decreases during training."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["Annealing"]
 
 
 class Annealing:
-    """Annealed risk at temperatures that fall linearly, step by step (Gormley et al. 2015, 7.1).
+    """Annealed risk at temperatures that decrease linearly (Gormley et al. 2015, section 7.1).
 
-    The first of `steps` steps has temperature `first`, the last and all later ones `last`. `done`
-    counts steps; whoever makes them counts, and keeps the count in checkpoints.
+    The first of `steps` steps has temperature `first`; the last and all later steps have `last`.
+    The trainer counts its steps in `done` and saves the count in checkpoints.
     """
 
     def __init__(self, first: float, last: float, steps: int) -> None:

@@ -1,6 +1,6 @@
-"""Likelihood by SciPy's optimisers that look at all sentences before every step: L-BFGS and CG.
+"""Maximum likelihood with SciPy's full-batch optimisers, L-BFGS and conjugate gradient.
 
-They run in chunks, one per pass, on the weights that some arc of the treebank touches.
+They run in chunks, one per pass, on the weights that occur in the treebank.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from arbora.types import FloatArray
 
 __all__ = ["BatchTrainer"]
 
-_AT_ONCE = 64  # sentences whose gradients are added up together, in a fixed order
-_CHUNK = 10  # steps of the optimiser in one pass
+_AT_ONCE = 64  # sentences per gradient computation, summed in a fixed order
+_CHUNK = 10  # optimiser steps per pass
 
 
 class BatchTrainer:
-    """Minimises sum of losses + l2/2 ||w||^2."""
+    """Minimises the sum of losses + regularization/2 ||w||^2."""
 
     def __init__(self, problem: Problem, optimizer: Literal["lbfgs", "cg"], l2: float) -> None:
         assert isinstance(problem.scorer, LinearScorer)
         self.problem, self.optimizer, self.l2 = problem, optimizer, l2
         self._weights = np.zeros(problem.scorer.size)
         problem.scorer.weights, problem.scorer.scale = self._weights, 1.0
-        self._touched = self._find_touched()  # the other weights never change
+        self._touched = self._find_touched()  # all other weights stay constant
         self._values = np.zeros(len(self._touched))
 
     def start_from(self, weights: NDArray[Any], *, keep_others: bool) -> None:
-        """Begins at given weights; those that nothing touches are kept, or are zero."""
+        """Starts from given weights; weights outside the treebank are kept, or set to zero."""
         self._values[:] = weights[self._touched]
         if keep_others:
             self._weights[:] = weights
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:  # noqa: ARG002
-        """A few steps of the optimiser; the order makes no difference."""
+        """A few optimiser steps; the order of the sentences has no effect."""
         evaluated = 0
 
         def objective(values: FloatArray) -> tuple[float, FloatArray]:
@@ -62,17 +62,17 @@ class BatchTrainer:
         return PassReport((float(answer.fun) - penalty) / words, figures)
 
     def parameters(self) -> Parameters:
-        """The parameters to parse with, as of now, by name."""
+        """The current parameters for parsing, by name."""
         weights = self._weights.copy()
         weights[self._touched] = self._values
         return {"weights": weights}
 
     def state(self) -> State:
-        """Everything that a checkpoint has to hold, by name."""
+        """The contents of a checkpoint, by name."""
         return {"values": self._values}
 
     def restore(self, state: State) -> None:
-        """Continues from a state that `state` gave."""
+        """Continues from a saved state."""
         self._values = np.array(state["values"], dtype=np.float64)
 
     def _objective(self, values: FloatArray) -> tuple[float, FloatArray]:

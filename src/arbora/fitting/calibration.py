@@ -1,4 +1,4 @@
-"""Temperature scaling: one number, fitted on dev, that calibrates the probabilities."""
+"""Temperature scaling: calibrates probabilities with one parameter, fitted on dev."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from arbora.scores import Layout
 __all__ = ["fit_temperature"]
 
 _ENOUGH = 500  # sentences
-_CELLS = 1 << 23  # numbers to score at most, since joint models have many per arc
-_SMALLEST = 1e-6  # probability that a gold head counts with, if the model gives it less
+_CELLS = 1 << 23  # maximum number of scores; joint models have many per arc
+_SMALLEST = 1e-6  # lower bound on the probability of a gold head
 
 
 def fit_temperature(model: Model, dev: DevSet, threads: int) -> float:
-    """The temperature under which the dev words' heads are likeliest."""
+    """The temperature that maximises the likelihood of the dev heads."""
     decoder = Decoder(model, threads)
     cells = np.cumsum((dev.encoded.n_words + 1) ** 2 * decoder.depth)
     sentences = np.arange(min(_ENOUGH, max(1, int(np.searchsorted(cells, _CELLS)))))
@@ -37,8 +37,8 @@ def fit_temperature(model: Model, dev: DevSet, threads: int) -> float:
         marginals = marginals_at(math.exp(log_temperature))[cells]
         return -float(np.log(np.maximum(marginals, _SMALLEST)).mean())
 
-    # Learners differ in the size of their scores by many powers of ten, so that is where the search
-    # begins; far from the best temperature the surprise is flat, so it begins with a coarse grid.
+    # The scale of scores differs between learners by many orders of magnitude, so the search is
+    # relative to it. Far from the optimum the objective is flat, so a coarse grid comes first.
     if size == 0.0:
         return 1.0
     grid = math.log(size) + np.arange(-8.0, 5.0)

@@ -1,4 +1,4 @@
-"""Checkpoints: interrupted training continues from its last complete pass, to the same result."""
+"""Checkpoints: interrupted training resumes from its last complete pass, with the same result."""
 
 from __future__ import annotations
 
@@ -29,16 +29,15 @@ from arbora.models.tensor_file import (
     read_contents,
     with_zeros,
 )
-from arbora.options import ParserOptions, RiskOptions
+from arbora.options import ParserOptions, RiskOptions, spelled
 from arbora.scoring import Scorer
 
 __all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint"]
 
-# Of a pruner: how many passes it has made, or its weights when it has made them all.
+# Keys of a pruner: its completed passes, or its weights once it is trained.
 PASSES, LEARNT = "passes", "learnt"
 
-
-_TOO_LARGE = 1e16  # for weights, their sums over examples and squares of gradients
+_TOO_LARGE = 1e16  # bound on weights, their sums over examples and squared gradients
 
 
 def fingerprint(
@@ -48,11 +47,10 @@ def fingerprint(
     word_clusters: WordClusters | None,
     scorer: Scorer | None = None,
 ) -> str:
-    """What a checkpoint belongs to: the data and the options, except how long to train.
+    """A hash of the data and the options, except limits on the number of passes.
 
-    A scorer of one's own counts with its first parameters.
-
-    How fast a temperature falls depends on the number of passes, so there they count.
+    The number of passes is included for annealed risk, whose temperatures depend on it. A custom
+    scorer is represented by its initial parameters.
     """
     annealed = isinstance(options.learner, RiskOptions)
     free = ("patience",) if annealed else ("passes", "patience")
@@ -71,7 +69,7 @@ def fingerprint(
 
 @dataclass(frozen=True)
 class Saved:
-    """What a checkpoint holds."""
+    """The contents of a checkpoint."""
 
     path: Path
     history: History
@@ -80,11 +78,11 @@ class Saved:
     pruner: State
 
     def restore(self, name: str, trainer: Trainer) -> None:
-        """Makes the trainer continue where the saved one of that name was."""
+        """Restores a trainer by name."""
         self._restore(trainer, self.states.get(name, {}))
 
     def restore_pruner(self, trainer: Trainer) -> int:
-        """The same for the trainer of a pruner; how many passes it had made."""
+        """Restores the trainer of the pruner; returns its number of completed passes."""
         state = dict(self.pruner)
         passes = state.pop(PASSES, np.zeros(0))
         if passes.shape != (1,) or passes.dtype != np.int64 or passes[0] < 1:
@@ -93,14 +91,14 @@ class Saved:
         return int(passes[0])
 
     def learnt_pruner(self, size: int) -> NDArray[np.float32]:
-        """The weights of a pruner that has made all its passes."""
+        """The weights of a fully trained pruner."""
         weights = self.pruner[LEARNT]
         if not _are_weights(weights, (size,)):
             raise self._unfit()
         return weights.astype(np.float32)
 
     def check(self, shapes: dict[str, tuple[int, ...]], phases: int) -> None:
-        """Refuses what does not fit parameters of these shapes, learnt in so many phases."""
+        """Raises an error unless the contents fit the given shapes and number of phases."""
         fits = len(self.history.phases) <= phases and self.best.keys() == shapes.keys()
         if not fits or not all(_are_weights(self.best[name], shapes[name]) for name in shapes):
             raise self._unfit()
@@ -118,12 +116,12 @@ class Saved:
 
     def _unfit(self) -> ModelError:
         return ModelError(
-            f"{self.path}: the checkpoint is of another version of Arbora; train anew."
+            f"{self.path}: the checkpoint is from another version of Arbora; start a new training."
         )
 
 
 def _are_numbers(values: NDArray[np.generic]) -> bool:
-    """Nothing that training could not come to; a score of minus infinity forbids an arc."""
+    """Whether all values are possible in training; a score of -inf forbids an arc."""
     numbers = values.astype(np.float64)
     return bool(((np.abs(numbers) < _TOO_LARGE) | np.isneginf(numbers)).all())
 
@@ -135,20 +133,20 @@ def _are_weights(values: NDArray[np.generic], shape: tuple[int, ...]) -> bool:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where it is kept, and what it must agree with."""
+    """The path of a checkpoint, and the fingerprint it must match."""
 
     path: Path
     fingerprint: str
 
     @classmethod
     def beside(cls, model_path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
-        """The checkpoint of the model that will have this path."""
+        """The checkpoint of a model file."""
         return cls(_path_beside(model_path), fingerprint)
 
     def write(
         self, trainers: dict[str, Trainer], history: History, best: Parameters, pruner: State
     ) -> None:
-        """Replaces what was saved before; a reader finds the old one or the new one."""
+        """Replaces the previous checkpoint atomically."""
         tensors: Tensors = {f"best/{name}": values for name, values in best.items()}
         tensors |= {f"pruner/{name}": values for name, values in pruner.items()}
         for name, trainer in trainers.items():
@@ -166,12 +164,14 @@ class Checkpoint:
     def read(self) -> Saved:
         """The history so far, the best parameters, and the states of the trainers."""
         if not self.path.exists():
-            raise ModelError(f"{self.path}: there is no checkpoint to resume; train without it.")
+            raise ModelError(
+                f"{self.path}: there is no checkpoint; train without {spelled('resume')}."
+            )
         try:
             metadata, stored = parse_tensors(read_contents(self.path))
             course = metadata["history"]
             layout = layout_of(stored).tobytes().hex()
-            if metadata.get("layout", layout) != layout:  # older ones have none
+            if metadata.get("layout", layout) != layout:  # older checkpoints have none
                 raise ValueError("altered or damaged")
             if metadata["checksum"] != checksum_of(course, stored).tobytes().hex():
                 raise ValueError("altered or damaged")
@@ -181,10 +181,13 @@ class Checkpoint:
             FileError, KeyError, ValueError, TypeError, IndexError, AttributeError, MemoryError,
             OverflowError,
         ):  # fmt: skip
-            raise ModelError(f"{self.path}: this is not a whole checkpoint; train anew.") from None
+            raise ModelError(
+                f"{self.path}: the checkpoint is incomplete or damaged; start a new training."
+            ) from None
         if metadata.get("fingerprint") != self.fingerprint:
             raise ModelError(
-                f"{self.path}: the checkpoint is of other data or settings; train anew without it."
+                f"{self.path}: the checkpoint belongs to other data or options; train without "
+                f"{spelled('resume')}."
             )
         saved = Saved(self.path, history, {}, {}, {})
         for name, values in tensors.items():
@@ -200,7 +203,7 @@ class Checkpoint:
 
     @staticmethod
     def remove_beside(model_path: str | os.PathLike[str]) -> None:
-        """Removes it, and what killed trainings left half-written."""
+        """Removes the checkpoint of a model file and its temporary files."""
         path = _path_beside(model_path)
         path.unlink(missing_ok=True)
         remove_leftovers(path)
@@ -215,7 +218,7 @@ _FAR = 1 << 32
 
 
 def _without_zeros(tensors: Tensors) -> Tensors:
-    """The same with only what is not zero, where that is smaller: most of a table mostly is."""
+    """Stores arrays sparsely where that is smaller, since most weights are zero."""
     stored: Tensors = {}
     for name, values in tensors.items():
         used = np.flatnonzero(values) if values.ndim == 1 and len(values) < _FAR else None

@@ -1,4 +1,4 @@
-"""What cannot be trained is refused before anything is learnt."""
+"""Checks before training."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ __all__ = ["check_scorer", "check_start", "is_exponentiated"]
 
 
 def is_exponentiated(options: ParserOptions) -> bool:
-    """Whether exponentiated gradient learns, which has duals in place of weights."""
+    """Whether the optimiser is exponentiated gradient, which has dual variables, not weights."""
     return isinstance(getattr(options.learner, "optimizer", None), ExponentiatedGradientOptions)
 
 
 def check_start(options: ParserOptions) -> None:
-    """Refuses learners that cannot continue from a model."""
+    """Raises an error for learners that cannot continue from a model."""
     if is_exponentiated(options):
         raise ArgumentError(
-            "exponentiated gradient begins with its duals: it cannot start from a model's weights."
+            "exponentiated gradient cannot continue from a model: use another optimizer."
         )
 
 
 def check_scorer(options: ParserOptions, scorer: Scorer) -> None:
-    """Refuses a scorer that does not score what the options' inference looks at."""
+    """Raises an error for a scorer that does not fit the options."""
     needed = options.order.parts
     if set(scorer.kinds) != set(needed):
         raise ArgumentError(
-            f"the scorer has {_listed(scorer.kinds)}, and {spelled('order', options.order.tag)} "
+            f"the scorer scores {_listed(scorer.kinds)}, but {spelled('order', options.order.tag)} "
             f"needs {_listed(needed)}."
         )
     if scorer.n_labels is not None or options.labels == "joint":
         raise ArgumentError(
-            f"a scorer of your own scores arcs without labels: use {spelled('labels', 'staged')} "
-            f"or {spelled('labels', 'none')}."
+            f"a custom scorer scores unlabelled arcs: use {spelled('labels', 'staged')} or "
+            f"{spelled('labels', 'none')}."
         )
 
 

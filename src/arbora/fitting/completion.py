@@ -1,8 +1,8 @@
-"""Gaps in the annotation filled, for learners that cannot sum over them.
+"""Completion of partial annotation, for learners that cannot sum over missing heads.
 
-Exponentiated gradient has a dual for every arc that is not gold, so it needs whole trees from the
-beginning. A likelihood, which can sum, learns a little from what is known, and its best completion
-is taken for gold.
+Exponentiated gradient has a dual variable for every arc that is not gold, so it needs complete
+trees. A likelihood model is trained briefly on the known heads, and its best completions are used
+as gold trees.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from arbora.losses import completed_gold
 __all__ = ["completed", "filled", "has_gaps"]
 
 _PASSES = 2
-_AT_ONCE = 64  # sentences, where the weights do not change
+_AT_ONCE = 64  # sentences per batch
 
 
 def has_gaps(problem: Problem) -> bool:
-    """Whether the annotation leaves several structures possible."""
+    """Whether the annotation allows several structures."""
     everything = np.arange(len(problem.treebank))
     return not problem.gold(problem.treebank.batch(everything)).complete
 
 
 def completed(problem: Problem, guide: Trainer, seed: int) -> Treebank:
-    """The treebank with the best completion of each sentence, when `guide` has learnt a little."""
+    """Trains `guide` briefly, then completes every sentence of the treebank with it."""
     for number in range(_PASSES):
         order = np.random.default_rng([seed, number]).permutation(len(problem.treebank))
         guide.run_pass(order, lambda _: None)

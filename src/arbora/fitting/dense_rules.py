@@ -1,4 +1,4 @@
-"""Update rules for scorers whose parameters are whole arrays, for instance networks."""
+"""Update rules for scorers with dense parameters, for instance neural networks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Gradients = Mapping[str, NDArray[Any]]
 class DenseGradient:
     """Gradient descent with a decreasing learning rate and L2 regularisation (Bottou 2010).
 
-    The parameters are changed in place. `average` is the mean over all steps.
+    Parameters are updated in place. `average` is the mean over all steps.
     """
 
     def __init__(self, scorer: Scorer, rate: float, regularization: float, total: int) -> None:
@@ -28,7 +28,7 @@ class DenseGradient:
         self._sums = {name: np.zeros_like(values) for name, values in self.parameters.items()}
 
     def apply(self, gradient: Gradients, sentences: int) -> None:
-        """One step: arrays by the names of the parameters, and their number of sentences."""
+        """One step, given gradients by parameter name and the number of sentences."""
         share = self.regularization * sentences / self.total
         for name, values in self.parameters.items():
             self._step(name, values, gradient[name] + share * values)
@@ -51,16 +51,16 @@ class DenseGradient:
         return {name: values.copy() for name, values in self.parameters.items()}
 
     def start_from(self, parameters: Gradients) -> None:
-        """Begins at given parameters instead of the scorer's own."""
+        """Starts from given parameters instead of the scorer's."""
         for name, values in self.parameters.items():
             values[...] = parameters[name]
 
     def continue_from(self, earlier: DenseGradient, parameters: Gradients) -> None:  # noqa: ARG002
-        """Begins at parameters that an earlier rule has learnt."""
+        """Starts from the parameters of an earlier rule."""
         self.start_from(parameters)
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Everything that a later run needs to continue."""
+        """The state that is needed to resume."""
         return {
             "counters": np.array([self.examples, self.steps]),
             **{f"parameter.{name}": values for name, values in self.parameters.items()},
@@ -76,7 +76,7 @@ class DenseGradient:
 
 
 class DenseAdaGrad(DenseGradient):
-    """AdaGrad (Duchi et al. 2011): every parameter has a rate of its own."""
+    """AdaGrad (Duchi et al. 2011): every parameter has its own learning rate."""
 
     def __init__(
         self, scorer: Scorer, rate: float, regularization: float, total: int, delta: float

@@ -1,4 +1,4 @@
-"""The dev set: how good a model is while it learns."""
+"""Evaluation on dev during training."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DevSet:
         self._labelled = not isinstance(model.labeller, Unlabelled)
 
     def score(self, decoder: Decoder) -> DevScores:
-        """UAS and LAS of the trees that the decoder finds."""
+        """UAS and LAS of the decoder's trees."""
         parsed = decoder(self.encoded)
         uas = self.gold.uas(parsed.heads)
         if not self._labelled:

@@ -1,4 +1,4 @@
-"""Inner products that are the same bytes on any number of threads, which BLAS does not promise."""
+"""Inner products that do not depend on the number of threads, unlike those of BLAS."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["dot"]
 
 
 def dot(a: FloatArray, b: FloatArray) -> Any:
-    """The sum of products along the last axis, pairwise, in an order that the length alone decides.
+    """The sum of products along the last axis, in an order that depends only on the length.
 
-    Of two vectors it is a number; of rows and a vector, one number for each row.
+    Returns a number for two vectors, and one number per row for a matrix and a vector.
     """
     return np.add.reduce(np.ascontiguousarray(a * b), axis=-1)

@@ -1,8 +1,8 @@
 """Exponentiated gradient on the dual, for max-margin and log-linear models.
 
 Koo et al. (2007), figure 2, with their constants; Globerson et al. (2007) for the log-linear dual.
-With C = 1 / l2 the primal is C sum(loss) + ||w||^2 / 2; duals are one number per arc of the
-treebank; every step looks at one sentence, and the weights follow it at once.
+With C = 1 / regularization, the primal objective is C sum(loss) + ||w||^2 / 2. There is one dual
+variable per arc of the treebank. Every step updates one sentence and then the weights.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from arbora.types import FloatArray
 
 __all__ = ["ExponentiatedGradient"]
 
-_BETA = 9.0  # initial dual of a gold arc
-_EVALUATED_AT_ONCE = 64  # sentences, where the weights do not change
+_BETA = 9.0  # initial dual variable of a gold arc
+_EVALUATED_AT_ONCE = 64  # sentences per batch
 
 
 class ExponentiatedGradient:
-    """One pass over the examples' duals; halves the step when the dual objective falls."""
+    """Updates the dual variables of each sentence; halves the step if the objective falls."""
 
     def __init__(
         self, problem: Problem, kind: Literal["maxmargin", "loglinear"], l2: float
@@ -50,13 +50,13 @@ class ExponentiatedGradient:
         self._start()
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
-        """One step of the dual variables of every sentence, in the given order."""
+        """One step for the dual variables of every sentence, in the given order."""
         dual = 0.0
         for batch in batches(self.problem.treebank, order, 1, tick):
             dual += self._step(batch)
         weights = self._rule.weights
         dual = self.c * dual - 0.5 * float(dot(weights, weights))
-        if dual < self.last_dual - 1e-10 * (1.0 + abs(self.last_dual)):  # not for rounding
+        if dual < self.last_dual - 1e-10 * (1.0 + abs(self.last_dual)):  # more than rounding
             self.rate /= 2.0
         self.last_dual = dual
         loss = self._loss()
@@ -65,11 +65,11 @@ class ExponentiatedGradient:
         return PassReport(loss / self._words, figures)
 
     def parameters(self) -> Parameters:
-        """The parameters to parse with, as of now, by name."""
+        """The current parameters for parsing, by name."""
         return self._rule.current()
 
     def state(self) -> State:
-        """Everything that a checkpoint has to hold, by name."""
+        """The contents of a checkpoint, by name."""
         return {
             "weights": self._rule.weights,
             "duals": self._duals,
@@ -77,13 +77,13 @@ class ExponentiatedGradient:
         }
 
     def restore(self, state: State) -> None:
-        """Continues from a state that `state` gave."""
+        """Continues from a saved state."""
         self._rule.weights[:] = state["weights"]
         self._duals[:] = state["duals"]
         self.rate, self.last_dual = (float(x) for x in state["counters"])
 
     def _start(self) -> None:
-        """Duals of beta on gold arcs, and the weights that go with them."""
+        """Initial dual variables, beta on gold arcs, and the corresponding weights."""
         everything = np.arange(len(self.problem.treebank))
         for batch in batches(self.problem.treebank, everything, 1):
             scores, _ = self.problem.scorer.scores(batch)
@@ -98,7 +98,7 @@ class ExponentiatedGradient:
             self._move(pullback(difference.scaled(self.c)))
 
     def _step(self, batch: Batch) -> float:
-        """Updates one sentence's duals and the weights; its part of the dual objective over C."""
+        """Updates a sentence's dual variables and the weights; its dual objective over C."""
         scores, pullback = self.problem.scorer.scores(batch)
         before = self._infer(scores, batch).arcs
         duals, right = self._duals_of(batch), self.problem.gold(batch).cells()
@@ -122,7 +122,7 @@ class ExponentiatedGradient:
         self._rule.apply(gradient, 1)  # type: ignore[arg-type]  # a linear scorer's gradient
 
     def _loss(self) -> float:
-        """The sum of the losses under the weights as they are now."""
+        """The sum of the losses at the current weights."""
         total = 0.0
         everything = np.arange(len(self.problem.treebank))
         for batch in batches(self.problem.treebank, everything, _EVALUATED_AT_ONCE):
@@ -140,5 +140,5 @@ class ExponentiatedGradient:
         return self._duals[self._first[sentence] : self._first[sentence + 1]]
 
     def _infer(self, scores: Scores, batch: Batch) -> Marginals:
-        """The distribution that the duals stand for."""
+        """The distribution that the dual variables define."""
         return self.problem.engine.infer(scores.with_values(self._duals_of(batch)))

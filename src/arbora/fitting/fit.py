@@ -1,4 +1,4 @@
-"""From a treebank to a model: everything that `Parser.fit` decides, in order."""
+"""Training of a model from a treebank: the steps of `Parser.fit`, in order."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ _TOO_FEW = 20  # sentences, to hold any out
 
 @dataclass(frozen=True)
 class Fit:
-    """What training is given besides the data."""
+    """The arguments of training, except the data."""
 
     options: ParserOptions
     threads: int
-    scorer: Scorer | None = None  # None: the linear scorer that the options ask for
+    scorer: Scorer | None = None  # None: the linear scorer for the options
     start: Model | None = None
     word_clusters: WordClusters | None = None
     observer: Observer | None = None
@@ -77,10 +77,10 @@ class Fit:
 
 
 def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History]:
-    """Learns a model from the sentences of `train`, choosing the best pass on `dev`."""
+    """Trains a model on `train` and chooses the best pass on `dev`."""
     if len(train) == 0 or not (np.asarray(train.heads) >= 0).any():
         raise DataError(
-            "there is nothing to learn from: no word has a head", "the training data", 1
+            "no word has a head; training data must be annotated", "the training data", 1
         )
     if fit.scorer is not None:
         check_scorer(fit.options, fit.scorer)
@@ -115,15 +115,15 @@ def _learn(
     checkpoint: Checkpoint | None,
     passes: list[int] | None = None,
 ) -> tuple[Model, History]:
-    """Passes over the treebank until dev no longer gains; the model of the best one.
+    """Makes passes until dev scores stop improving; returns the model of the best pass.
 
-    With `passes`, that many of each phase.
+    `passes` fixes the number of passes of each phase.
     """
     saved = checkpoint.read() if fit.resume and checkpoint is not None else None
     model, annotated = _problem(fit, model, treebank, checkpoint, saved)
     problem = _without_gaps(model.options, annotated)
     phases = phases_of(model.options)
-    if saved is not None and not saved.history.passes:  # the pruner was still being learnt
+    if saved is not None and not saved.history.passes:  # the pruner was still being trained
         saved = None
     if saved is not None:
         saved.check(_shapes(model), len(phases))
@@ -135,7 +135,7 @@ def _learn(
         fit.observer.begin(len(treebank), sum(passes))
     for number, (options, planned) in enumerate(zip(phases, passes, strict=True)):
         if number < len(history.phases) - 1 or planned == 0:
-            continue  # done before an interruption, or of no use
+            continue  # done before an interruption, or not needed
         if number == len(history.phases):
             history.phases.append(Phase(len(history.passes), history.best))
             saved = None
@@ -162,7 +162,7 @@ def _problem(
     checkpoint: Checkpoint | None,
     saved: Saved | None,
 ) -> tuple[Model, Problem]:
-    """What is learnt: gold trees of the right class, over the arcs that survive pruning."""
+    """The learning problem: gold trees of the right class, over the arcs left by pruning."""
     model, treebank, arc_filter = _fit_to_class(fit, model, treebank)
     scorer = model.scorer
     if isinstance(model.options.order, FirstOrderOptions):
@@ -200,7 +200,7 @@ def _saving(checkpoint: Checkpoint | None, trainers: dict[str, Trainer], model: 
 
 
 def _shapes(model: Model) -> dict[str, tuple[int, ...]]:
-    """The shape of every parameter that is learnt."""
+    """The shape of every trained parameter."""
     if isinstance(model.scorer, LinearScorer):
         shapes: dict[str, tuple[int, ...]] = {"scorer.weights": (model.scorer.size,)}
     else:
@@ -212,14 +212,14 @@ def _shapes(model: Model) -> dict[str, tuple[int, ...]]:
 
 
 def _patience(options: ParserOptions) -> int:
-    """Exponentiated gradient begins slowly, and the dev scores of its first passes say little."""
+    """The patience of early stopping, longer for exponentiated gradient, which begins slowly."""
     return max(options.patience, _SLOW_PATIENCE) if is_exponentiated(options) else options.patience
 
 
 def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: list[int]) -> Model:
-    """The same for as many passes as were best, now with the sentences that were held out."""
+    """Retrains on all sentences, including those held out, for the best number of passes."""
     fit = replace(fit, resume=False)
-    # What was chosen on the other nine tenths stays, the root class among it.
+    # Choices made without the held-out sentences stay, including the root class.
     options = model.options.with_values(root=model.root)
     scorer = _fresh_scorer(fit, options, model.encoder, len(model.labels))
     labeller = make_labeller(options, model.encoder, len(model.labels), fit.threads)
@@ -229,7 +229,7 @@ def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: list[int]) 
 
 
 def _fresh_scorer(fit: Fit, options: ParserOptions, encoder: Encoder, n_labels: int) -> Scorer:
-    """The scorer to train; one that was given is copied, since training changes parameters."""
+    """The scorer to train; a custom scorer is copied, since training changes its parameters."""
     given = fit.scorer if fit.start is None else fit.start.scorer
     if given is None or isinstance(given, LinearScorer):
         return linear_scorer(options, encoder, n_labels, fit.threads)
@@ -247,14 +247,14 @@ def _tree_trainer(
     earlier: Trainer | None,
     saved: Saved | None,
 ) -> Trainer:
-    """The trainer of a phase; after an earlier one it begins with the model's weights."""
+    """The trainer of a phase; later phases start from the model's weights."""
 
     scorer, initial = problem.scorer, dict[str, NDArray[Any]]()
     if not isinstance(scorer, LinearScorer):
         initial = {name: values.copy() for name, values in scorer.parameters().items()}
 
     def trainer_at(rate: float | None) -> Trainer:
-        for name, values in initial.items():  # which the trainer of another rate has changed
+        for name, values in initial.items():  # a trainer with another rate has changed it
             scorer.parameters()[name][...] = values
         trainer = make_trainer(with_rate(options, rate), problem, fit.start)
         if isinstance(trainer, OnlineTrainer) and isinstance(earlier, OnlineTrainer):
@@ -266,7 +266,7 @@ def _tree_trainer(
         return trainer_at(rate)
     optimizer = getattr(options.learner, "optimizer", None)
     first = 0.02 if isinstance(optimizer, SgdOptions) else 0.05
-    if saved is not None:  # which has the rate that was found
+    if saved is not None:  # includes the rate that was found
         return trainer_at(first)
     return trainer_at(best_rate(trainer_at, len(problem.treebank), first, options.seed))
 
@@ -279,7 +279,7 @@ def _label_trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Tra
 
 
 def _untrained(fit: Fit, train: Block) -> Model:
-    """The model before it has learnt: its columns, labels and components."""
+    """The untrained model: its columns, labels and components."""
     options = fit.options
     chosen = options.trees if options.decode_trees == "auto" else options.decode_trees
     trees: TreeClass = chosen or options.trees
@@ -305,7 +305,7 @@ def _untrained(fit: Fit, train: Block) -> Model:
 def _label_names(block: Block) -> list[str]:
     """The labels of words that have a head.
 
-    In CoNLL-U `_` is a missing label, unless there is no other; in CoNLL-X it is one like others.
+    In CoNLL-U `_` is a missing label unless there is no other; in CoNLL-X it is an ordinary label.
     """
     names = [name for name, _ in block.column_names(7)]
     ids = np.asarray(block.label_ids(names))
@@ -319,9 +319,9 @@ def _label_names(block: Block) -> list[str]:
 def _hold_out(
     train: Block, dev: Block | None, share: float
 ) -> tuple[NDArray[np.int64] | None, ...]:
-    """The sentences to learn from (None: all), and those that are held out to stop on, if any.
+    """The sentences to train on (None: all), and those held out for early stopping, if any.
 
-    Without dev the last sentences are held out, by default a tenth.
+    Without dev data the last sentences are held out, by default a tenth.
     """
     kept = len(train) - int(share * len(train))
     if dev is not None or len(train) < _TOO_FEW or kept == len(train):
@@ -338,15 +338,15 @@ def _dev_set(
     if dev_set.gold.counted.any():
         return dev_set
     if sentences is None:
-        raise DataError("there is nothing to compare with: no word has a head", "the dev data", 1)
+        raise DataError("no word has a head; dev data must be annotated", "the dev data", 1)
     return None
 
 
 def _fit_to_class(
     fit: Fit, model: Model, treebank: Treebank
 ) -> tuple[Model, Treebank, NDArray[np.uint16]]:
-    """Chooses the root class, makes the gold trees belong to the class that is learnt, and learns
-    the filter of arcs from them."""
+    """Chooses the root class, converts the gold trees to the class that is learnt, and derives the
+    arc filter from them."""
     options = model.options
     root: Root
     if options.root != "auto":
@@ -365,7 +365,7 @@ def _fit_to_class(
 
 
 def _arc_filter(fit: Fit, options: ParserOptions, treebank: Treebank) -> NDArray[np.uint16]:
-    """Learnt from the trees that are learnt; a model that continues without one stays without."""
+    """The arc filter of the gold trees; continued training of a model without one has none."""
     start = None
     if fit.start is not None:
         inside = fit.start.pruner
@@ -377,7 +377,7 @@ def _arc_filter(fit: Fit, options: ParserOptions, treebank: Treebank) -> NDArray
 
 
 def _without_gaps(options: ParserOptions, problem: Problem) -> Problem:
-    """Whole trees, if the learner cannot sum over gaps nor fill them as it learns."""
+    """The problem with complete trees, if the learner cannot handle missing heads."""
     if not is_exponentiated(options) or not has_gaps(problem):
         return problem
     guide = make_trainer(ParserOptions.from_keywords({"seed": options.seed}), problem, None)
@@ -387,7 +387,7 @@ def _without_gaps(options: ParserOptions, problem: Problem) -> Problem:
 def _finish(
     fit: Fit, model: Model, dev_set: DevSet | None, history: History, train: Block
 ) -> Model:
-    """What is decided when the weights stand: decoding class, temperature, card."""
+    """Decisions after training: decoding class, temperature, card."""
     if dev_set is not None:
         if model.options.decode_trees == "auto" and model.options.trees == "nonprojective":
             classes: tuple[TreeClass, ...] = ("nonprojective", "projective")

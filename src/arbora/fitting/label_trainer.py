@@ -1,4 +1,4 @@
-"""Learns staged labels: a softmax for each word, on gold trees, by AdaGrad."""
+"""Training of staged labels: a softmax for each word, on gold trees, with AdaGrad."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from arbora.scoring import LabelScorer, Parameters, softmax
 
 __all__ = ["LabelTrainer"]
 
-_SMALLEST = 1e-3  # parts of the gradient below this are left alone
+_SMALLEST = 1e-3  # gradients below this are ignored
 
 
 class LabelTrainer:
-    """Learns the labels of a treebank's arcs."""
+    """Trains the labels of a treebank's arcs."""
 
     def __init__(
         self, scorer: LabelScorer, treebank: Treebank, rule: LinearRule, batch_size: int
@@ -25,7 +25,7 @@ class LabelTrainer:
         scorer.weights = rule.weights
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
-        """One pass over the sentences in the given order (their numbers, int64)."""
+        """One pass over the sentences in the given order (indices, int64)."""
         loss = 0.0
         for batch in batches(self.treebank, order, self.batch_size, tick):
             scores = self.scorer.scores(batch.encoded, batch.sentences, batch.heads)
@@ -43,13 +43,13 @@ class LabelTrainer:
         return PassReport(loss / max(1, len(self.treebank.heads)))
 
     def parameters(self) -> Parameters:
-        """The parameters to parse with, as of now, by name."""
+        """The current parameters for parsing, by name."""
         return self.rule.average()
 
     def state(self) -> State:
-        """Everything that a checkpoint has to hold, by name."""
+        """The contents of a checkpoint, by name."""
         return self.rule.checkpoint()
 
     def restore(self, state: State) -> None:
-        """Continues from a state that `state` gave."""
+        """Continues from a saved state."""
         self.rule.restore(state)

@@ -1,4 +1,4 @@
-"""The trainer that options ask for."""
+"""Construction of the trainer for given options."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _NOISE = 0.05  # breaks the symmetry of hidden clusters
 
 
 def make_trainer(options: ParserOptions, problem: Problem, start: Model | None) -> Trainer:
-    """The trainer of the options' learner; parameters begin with those of `start`."""
+    """The trainer of the options' learner; `start` provides initial parameters."""
     optimizer = getattr(options.learner, "optimizer", options.learner)
     if isinstance(optimizer, OnlineOptions):
         return _online_trainer(options, optimizer, problem, start)
@@ -76,7 +76,7 @@ def _online_trainer(
 
 
 def _rule(optimizer: OnlineOptions, scorer: Scorer, total: int, start: Model | None) -> UpdateRule:
-    """What a gradient does to the parameters."""
+    """The update rule of an optimiser."""
     if isinstance(optimizer, AdaGradOptions):
         rate, strength = _rate(optimizer.rate), _decay(optimizer.regularization, start)
         if isinstance(scorer, LinearScorer):
@@ -109,7 +109,7 @@ def _annealing(
 def make_label_trainer(
     options: ParserOptions, scorer: LabelScorer, treebank: Treebank, start: Model | None
 ) -> LabelTrainer:
-    """The trainer of staged labels, by AdaGrad whatever the learner of the trees is."""
+    """The trainer of staged labels, which is AdaGrad for every learner of trees."""
     strength = _decay(_LABEL_REGULARIZATION, start)
     rule = AdaGrad(scorer, _LABEL_RATE, strength, len(treebank), _DELTA)
     if start is not None and isinstance(start.labeller, StagedLabels):
@@ -120,7 +120,7 @@ def make_label_trainer(
 
 
 def _decay(strength: float, start: Model | None) -> float:
-    """None when continuing: AdaGrad's would wipe out what new sentences do not touch."""
+    """No decay when continuing: AdaGrad's would erase weights that new sentences do not use."""
     return strength if start is None else 0.0
 
 
@@ -133,7 +133,7 @@ def _first_parameters(
     if start is not None:
         weights[:] = start.scorer.parameters()["weights"]
     elif problem.hidden:
-        # Equal clusters would stay equal (Smith & Smith 2007, section 5.2).
+        # Identical clusters would stay identical (Smith & Smith 2007, section 5.2).
         rng = np.random.default_rng(options.seed)
         rows = slice(1 << scorer.bits, None)
         weights[rows] = rng.normal(0.0, _NOISE, len(weights[rows]))

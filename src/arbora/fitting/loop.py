@@ -1,4 +1,4 @@
-"""The loop: pass after pass, dev score after each, stop when it no longer rises."""
+"""The training loop: passes, each followed by a dev evaluation, with early stopping."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DevScores:
-    """Per cent of the dev words with the right head, and with the right label too."""
+    """UAS and LAS on dev, in percent."""
 
     uas: float
     las: float | None = None
@@ -42,7 +42,7 @@ class DevScores:
 
 @dataclass(frozen=True)
 class PassRecord:
-    """What one pass did; scores are None without dev."""
+    """The figures of one pass; scores are None without dev."""
 
     number: int
     loss: float
@@ -54,7 +54,7 @@ class PassRecord:
 
 @dataclass(frozen=True)
 class Phase:
-    """Passes with one loss: how many were made before, and which one's weights it began with."""
+    """Passes with one loss: the number of earlier passes, and the pass that it starts from."""
 
     before: int = 0
     start: int = 0
@@ -62,9 +62,9 @@ class Phase:
 
 @dataclass
 class History:
-    """All passes so far, and which was best on dev; without dev, the last.
+    """All passes so far, and the best on dev; without dev, the last.
 
-    Learners with one loss have one phase; others go on from the best pass of the phase before.
+    Learners with one loss have one phase; later phases continue from the best pass before.
     """
 
     passes: list[PassRecord] = field(default_factory=list)
@@ -73,7 +73,7 @@ class History:
 
     @property
     def chosen(self) -> list[int]:
-        """How many passes of each phase led to the best weights."""
+        """The number of passes of each phase that led to the best weights."""
         counts, last = [], self.best
         for phase in reversed(self.phases):
             counts.append(max(0, last - phase.before))
@@ -86,7 +86,7 @@ class History:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> History:
-        """The history that `to_dict` gave; a `ValueError` or `TypeError` for anything else."""
+        """The history from `to_dict`; raises `ValueError` or `TypeError` for other values."""
         passes = [PassRecord(**record) for record in values["passes"]]
         phases = [Phase(**phase) for phase in values["phases"]]
         history = cls(passes, values["best"], phases)
@@ -97,9 +97,9 @@ class History:
         if numbers != list(range(1, len(passes) + 1)) or not phases:
             raise ValueError("passes are not numbered 1, 2, 3, ...")
         if history.best not in range(bool(passes), len(passes) + 1):
-            raise ValueError("the best pass is none of the passes")
+            raise ValueError("the best pass does not exist")
         if not all(0 <= phase.start <= phase.before <= len(passes) for phase in phases):
-            raise ValueError("a phase begins where no pass is")
+            raise ValueError("a phase begins at a pass that does not exist")
         for record in passes:
             _check_record(record)
         return history
@@ -113,31 +113,31 @@ def _check_record(record: PassRecord) -> None:
 
 
 class Observer(Protocol):
-    """Someone who watches: the command line's progress bar. Whoever runs loops tells it first."""
+    """Callbacks of the training loop, for instance for a progress bar."""
 
     def begin(self, sentences: int, passes: int) -> None:
-        """Training is about to begin."""
+        """Called before training."""
         ...
 
     def tick(self, sentences: int) -> None:
-        """Some more sentences of the pass are done."""
+        """Called after some sentences of a pass."""
         ...
 
     def end_pass(self, record: PassRecord, is_best: bool) -> None:
-        """A pass is done."""
+        """Called after each pass."""
         ...
 
 
 @dataclass(frozen=True)
 class LoopSettings:
-    """How long a phase lasts at most, and the seed of its shuffling."""
+    """The maximum length of a phase, and the seed for shuffling."""
 
     passes: int
     patience: int
     seed: int
 
 
-Parameters = dict[str, NDArray[Any]]  # of all components, as they would be saved
+Parameters = dict[str, NDArray[Any]]  # of all components, as they are saved
 Evaluate = Callable[[Parameters], DevScores | None]  # None: there is no dev
 # Called after each pass, for a checkpoint.
 AfterPass = Callable[[History, Parameters], None]
@@ -155,12 +155,12 @@ def run_loop(
     tick: Tick | None = None,
     after_pass: AfterPass | None = None,
 ) -> tuple[Parameters, History]:
-    """Runs the trainers side by side; the parameters of the best pass, and what happened.
+    """Runs trainers in parallel; returns the parameters of the best pass, and the history.
 
-    A history and its best parameters, from a checkpoint or of an earlier phase, are continued: the
-    order of the sentences in a pass depends on the seed and the pass alone. Limits hold for the
-    present phase. Without `evaluate` nobody looks at the parameters between passes. `tick` is told
-    of sentences in place of the observer, who hears of passes, too.
+    A history with its best parameters, from a checkpoint or an earlier phase, is continued. The
+    order of the sentences depends only on the seed and the pass. Limits apply to the current phase.
+    Without `evaluate`, parameters are not evaluated between passes. `tick` replaces the observer's
+    callback for sentences.
     """
     history = History() if history is None else history
     best = {} if best is None else best
@@ -196,7 +196,7 @@ def run_loop(
 
 
 def _rounded(trainers: dict[str, Trainer]) -> Parameters:
-    """As they would be in the file, so that the score reported is the file's."""
+    """The parameters rounded as in the model file, so that its scores are the reported ones."""
     return {
         f"{component}.{name}": np.asarray(values, dtype=np.float32)
         for component, trainer in trainers.items()

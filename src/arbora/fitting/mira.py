@@ -1,9 +1,9 @@
-"""MIRA: the smallest change of the weights that wins the margin (Crammer et al. 2006).
+"""MIRA: the smallest update of the weights that achieves the margin (Crammer et al. 2006).
 
-`1-best`: against the rival that is best when every wrong arc scores one more. `k-best`: against the
-k best trees at once (McDonald, Crammer & Pereira 2005). `factored`: each word's head against its
-strongest rival (McDonald et al. 2005b). `mbr`: against the tree with most expected correct arcs,
-as Smith & Smith (2007, section 4) suggest.
+Variants differ in the rivals of the gold tree. `1-best`: the best tree when the score of every
+wrong arc is raised by 1. `k-best`: the k best trees at once (McDonald, Crammer & Pereira 2005).
+`factored`: each word's best wrong head (McDonald et al. 2005b). `mbr`: the tree with most expected
+correct arcs, as Smith & Smith (2007, section 4) suggest.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from arbora.types import FloatArray
 
 __all__ = ["Mira", "hildreth"]
 
-_SWEEPS = 2000  # of coordinate ascent; rivals that are nearly alike need many
+_SWEEPS = 2000  # of coordinate ascent; nearly identical rivals need many
 
 
 class Mira:
-    """An objective whose gradient is already the step: learn with a rate of 1."""
+    """An objective whose gradient is the complete step, to be applied with a rate of 1."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Mira:
         return Loss(np.maximum(violation, 0.0), d_scores.scaled(steps))
 
     def _kbest_rivals(self, scores: Scores, gold: Gold) -> list[FloatArray]:
-        """Per sentence, (k, cells): the k best trees minus the right one."""
+        """Per sentence, (k, cells): the k best trees minus the gold tree."""
         base = gold.layout.indicator(gold.cells(), gold.n_labels)
         rivals = []
         sizes = gold.layout.n_cells * gold.n_labels
@@ -86,7 +86,7 @@ class Mira:
         return rivals
 
     def _against(self, batch: Batch, scores: Scores, gold: Gold, rivals: list[FloatArray]) -> Loss:
-        """Wins the margin against all rivals of each sentence at once."""
+        """The update that achieves the margin against all rivals of each sentence."""
         d_scores = np.zeros(gold.layout.size * gold.n_labels)
         losses = np.zeros(len(rivals))
         sizes = gold.layout.n_cells * gold.n_labels
@@ -106,7 +106,7 @@ class Mira:
 
 
 def _strongest_rivals(scores: Scores, gold: Gold) -> list[FloatArray]:
-    """Per sentence, (words, cells): each word's best other head minus its right one."""
+    """Per sentence, (words, cells): each word's best wrong head minus its gold head."""
     rivals, right = [], gold.cells()
     sizes = gold.layout.n_cells * gold.n_labels
     ends = np.cumsum(sizes)
@@ -129,7 +129,7 @@ def _strongest_rivals(scores: Scores, gold: Gold) -> list[FloatArray]:
 
 
 def hildreth(products: FloatArray, violations: FloatArray, largest: float) -> FloatArray:
-    """Maximises violations·a - a·products·a / 2 over 0 <= a <= largest, by coordinates."""
+    """Maximises violations·a - a·products·a / 2 over 0 <= a <= largest by coordinate ascent."""
     steps = np.zeros(len(violations))
     gradient = violations.astype(np.float64).copy()
     for _ in range(_SWEEPS):

@@ -1,4 +1,4 @@
-"""Objectives: from the scores of a batch to a loss, for every learner that follows a gradient."""
+"""Objectives of gradient-based learners: functions from the scores of a batch to a loss."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = ["OBJECTIVES", "MakeObjective", "Objective", "make_objective", "traini
 
 Objective = Callable[[Batch, Scores, Gold], Loss]
 
-_SMALLEST = 1e-3  # gradients of likelihoods and marginals below this are ignored
+_SMALLEST = 1e-3  # smaller gradients are ignored
 
 MakeObjective = Callable[[ParserOptions, Problem, "Annealing | None"], Objective]
 
@@ -51,12 +51,12 @@ MakeObjective = Callable[[ParserOptions, Problem, "Annealing | None"], Objective
 def make_objective(
     options: ParserOptions, problem: Problem, annealing: Annealing | None = None
 ) -> Objective:
-    """The objective of the options' learner; annealed risk has temperatures."""
+    """The objective of the options' learner; annealed risk also has a temperature schedule."""
     return OBJECTIVES[type(options.learner)](options, problem, annealing)
 
 
 def training_engine(options: ParserOptions, problem: Problem) -> SummingEngine:
-    """The inference that learners sum with."""
+    """The inference engine for sums in training."""
     order, engine = options.order, problem.engine
     if isinstance(order, FirstOrderOptions):
         return engine
@@ -129,14 +129,11 @@ def _mira(options: ParserOptions, problem: Problem, _: Annealing | None) -> Obje
     learner = options.learner
     assert isinstance(learner, MiraOptions)
     if not isinstance(problem.scorer, InnerProducts):
-        raise ArgumentError(
-            "mira requires a linear scorer, whose gradients it compares: use another "
-            f"{spelled('learner')}."
-        )
+        raise ArgumentError(f"mira requires a linear scorer: use another {spelled('learner')}.")
     return Mira(learner, problem.scorer, problem.engine, _rival(options, problem))
 
 
-# To add a learner that follows a gradient: one function, and one line here.
+# A new gradient-based learner needs a function and a line here.
 OBJECTIVES: dict[type[Component], MakeObjective] = {
     PerceptronOptions: _perceptron,
     MiraOptions: _mira,

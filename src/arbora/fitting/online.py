@@ -1,7 +1,7 @@
-"""Online learning: look at a mini-batch, change the parameters, repeat.
+"""Online learning: an update after each mini-batch.
 
-Mini-batches have a fixed size, and every weight adds up its changes in sentence order, so the
-result does not depend on the number of threads. With `batch_size=1` this is the textbook learner.
+Mini-batches have a fixed size, and updates are summed in sentence order, so the result does not
+depend on the number of threads. With `batch_size=1` this is the textbook online learner.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["OnlineTrainer"]
 
 
 class OnlineTrainer:
-    """Passes over a treebank with a rule for each mini-batch's gradient.
+    """Applies an update rule to the gradient of each mini-batch.
 
-    If the loss has a temperature, `annealing` is told of every step. `word_dropout` hides words
-    from the features, others in every pass: new sentences will have words that were never seen.
+    If the loss has a temperature, `annealing` counts the steps. `word_dropout` hides different
+    words from the features in each pass, to prepare for unknown words in new sentences.
     """
 
     def __init__(
@@ -44,10 +44,10 @@ class OnlineTrainer:
         self.batch_size, self.averaged = batch_size, averaged
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
-        """Scores, loss, pullback, update, batch by batch, in the given order."""
+        """Scores, loss, pullback and update for each batch, in the given order."""
         problem, treebank, loss = self.problem, self.problem.treebank, 0.0
         if self.word_dropout > 0.0:
-            # Each pass has an order of its own, so passes differ, and a resumed one is the same.
+            # Derived from the order, which differs between passes and is the same when resuming.
             treebank = treebank.hiding_words(self.word_dropout, crc32(order.tobytes()))
         for batch in batches(treebank, order, self.batch_size, tick):
             scores, pullback = problem.scorer.scores(batch)
@@ -60,18 +60,18 @@ class OnlineTrainer:
         return PassReport(loss / max(1, len(treebank.heads)), figures)
 
     def parameters(self) -> Parameters:
-        """The parameters to parse with, as of now, by name."""
+        """The current parameters for parsing, by name."""
         return self.rule.average() if self.averaged else self.rule.current()
 
     def state(self) -> State:
-        """Everything that a checkpoint has to hold, by name."""
+        """The contents of a checkpoint, by name."""
         state: State = {**self.rule.checkpoint()}
         if self.annealing is not None:
             state["annealing"] = np.array([self.annealing.done])
         return state
 
     def restore(self, state: State) -> None:
-        """Continues from a state that `state` gave."""
+        """Continues from a saved state."""
         self.rule.restore(state)
         if self.annealing is not None:
             self.annealing.done = int(state["annealing"][0])

@@ -1,4 +1,4 @@
-"""Learners with several losses, one after the other, and learning rates that are changed."""
+"""Phases of learners with several losses, and their learning rates."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from arbora.options import L2Options, L2RiskOptions, ParserOptions, RiskOptions
 
 __all__ = ["learning_rate", "phases_of", "with_rate"]
 
-_RISK_SHARE = 0.1  # of the rate, where risk continues from L2: full steps undo what is there
+_RISK_SHARE = 0.1  # learning-rate factor of risk after L2: full steps would undo the training
 _LOWEST_RATE = 1e-9
 
 Rate = float | Literal["auto"] | None
 
 
 def phases_of(options: ParserOptions) -> list[ParserOptions]:
-    """What is learnt one after the other, each starting where the one before was best."""
+    """The options of each phase; each starts from the best weights of the previous one."""
     learner = options.learner
     if not isinstance(learner, L2RiskOptions):
         return [options]
@@ -31,12 +31,12 @@ def phases_of(options: ParserOptions) -> list[ParserOptions]:
 
 
 def learning_rate(options: ParserOptions) -> Rate:
-    """The rate of learners that have one."""
+    """The learning rate, if the learner has one."""
     return getattr(getattr(options.learner, "optimizer", None), "rate", None)
 
 
 def with_rate(options: ParserOptions, rate: Rate) -> ParserOptions:
-    """The same learner with another rate, if it has one."""
+    """The options with another learning rate, if the learner has one."""
     learner = options.learner
     optimizer = getattr(learner, "optimizer", None)
     if rate is None or not hasattr(optimizer, "rate"):

@@ -1,4 +1,4 @@
-"""Gold trees made fit for a class of trees: one root, no crossing arcs. No sentence is dropped."""
+"""Conversion of gold trees to a class of trees: single-root, projective. No sentence is dropped."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = [
     "single_rooted",
 ]
 
-_APPRECIABLE = 0.01  # share of sentences with several roots from which on a model allows them
+_APPRECIABLE = 0.01  # minimum share of multi-root sentences for a multi-root model
 
 
 def multi_root_share(treebank: Treebank) -> float:
-    """Which part of the sentences attaches more than one word to the root."""
+    """The share of sentences with more than one root word."""
     if not len(treebank):
         return 0.0
     roots = np.add.reduceat((treebank.heads == 0).astype(np.int64), treebank.first_word[:-1])
@@ -28,12 +28,12 @@ def multi_root_share(treebank: Treebank) -> float:
 
 
 def choose_root(treebank: Treebank) -> Root:
-    """What `root="auto"` becomes."""
+    """The root class for `root="auto"`."""
     return "multi" if multi_root_share(treebank) >= _APPRECIABLE else "single"
 
 
 def single_rooted(treebank: Treebank) -> Treebank:
-    """The same with only the first root of each sentence; the heads of the others are unknown."""
+    """The treebank with the first root word of each sentence; the heads of others are unknown."""
     heads = treebank.heads.copy()
     roots = np.flatnonzero(heads == 0)
     sentence = np.searchsorted(treebank.first_word, roots, side="right")
@@ -45,8 +45,8 @@ def single_rooted(treebank: Treebank) -> Treebank:
 def projectivise(treebank: Treebank, root: Root) -> tuple[Treebank, float]:
     """The nearest projective trees, and the share of known heads that they keep (oracle UAS).
 
-    Known heads that do not cross may still have no projective completion, so all sentences with
-    unknown heads are looked at.
+    Known arcs that do not cross may still have no projective completion, so all sentences with
+    unknown heads are processed.
     """
     heads = treebank.heads.copy()
     for i in range(len(treebank)):
@@ -61,14 +61,14 @@ def projectivise(treebank: Treebank, root: Root) -> tuple[Treebank, float]:
 def projectivise_heads(heads: IntArray, root: Root) -> IntArray:
     """The projective tree that keeps most arcs (Koo et al. 2007, footnote 4).
 
-    An arc scores 1 if it is gold and -1 if not. Of equally good trees, those that attach a word to
-    an ancestor of its head are preferred, the nearest first: the arc is then a lift. Unknown heads
-    stay unknown.
+    Gold arcs score 1, all others -1. Among equally good trees, those that attach a word to an
+    ancestor of its gold head are preferred, the nearest ancestor first (a lifted arc). Unknown
+    heads stay unknown.
     """
     n = len(heads)
     scores = np.full((n + 1, n + 1), -1.0)
     scores[:, np.flatnonzero(heads < 0) + 1] = 0.0
-    bonus = 1.0 / (2.0 * n)  # all bonuses together are worth less than one gold arc
+    bonus = 1.0 / (2.0 * n)  # the sum of all bonuses is less than one gold arc
     for word, head in enumerate(heads.tolist(), start=1):
         if head < 0:
             continue

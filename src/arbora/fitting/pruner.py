@@ -1,4 +1,4 @@
-"""How the first-order model inside a higher-order one is learnt, and what it keeps."""
+"""Training of the first-order pruner of a higher-order model."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def with_pruner(
     checkpoint: Checkpoint | None = None,
     saved: Saved | None = None,
 ) -> tuple[Model, Treebank]:
-    """The model with its pruner, and the treebank with gaps filled as the pruner finds best.
+    """The model with its pruner, and the treebank with missing heads filled in by the pruner.
 
-    A model that is trained further keeps its pruner. Learners of marginals leave gaps out of their
-    loss and keep them. The pruner learns a likelihood, so its gold trees are of its class.
-    With a checkpoint each of its passes is saved, and training continues from `saved`.
+    Continued training keeps the model's pruner. Belief learners keep missing heads and exclude them
+    from their loss. The pruner is trained by likelihood, on gold trees of its own class.
+    With a checkpoint, each of its passes is saved, and training continues from `saved`.
     """
     order = model.options.order
     assert isinstance(order, HigherOrderOptions)
@@ -99,10 +99,10 @@ def _learnt(
 
 
 def kept_arcs(model: Model, treebank: Treebank, threads: int) -> KeptArcs:
-    """What the pruner keeps of the training sentences, and every gold arc.
+    """The arcs of the training sentences that the pruner keeps, and all gold arcs.
 
-    The pruner has learnt from these sentences, if only for a few passes, and may prune them more
-    than new ones; folds would avoid that, at the price of learning as many pruners.
+    The pruner was trained briefly on the same sentences and may prune them more than new ones.
+    Cross-validation would avoid that, but needs one pruner per fold.
     """
     pruner, decoder = model.pruner, Decoder(model, threads)
     assert isinstance(pruner, FirstOrderPruner)
@@ -114,7 +114,7 @@ def kept_arcs(model: Model, treebank: Treebank, threads: int) -> KeptArcs:
 
 
 def pruning_figures(model: Model, dev: DevSet, threads: int) -> dict[str, float]:
-    """Arcs per word and the share of gold heads that are left, on dev."""
+    """Arcs per word and the percentage of gold heads after pruning, on dev."""
     pruner, decoder = model.pruner, Decoder(model, threads)
     assert isinstance(pruner, FirstOrderPruner)
     arcs = words = left = known = 0.0

@@ -1,4 +1,4 @@
-"""A step size for a learner, found on a part of the treebank before learning begins."""
+"""Search for a learning rate on part of the treebank, before training."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from arbora.fitting.trainer import Trainer
 __all__ = ["best_rate"]
 
 _SHARE = 10  # a tenth of the sentences
-_FEWEST = 100  # sentences, if there are so many
+_FEWEST = 100  # sentences, if there are enough
 _MOST_RATES = 10
 
 
 def best_rate(
     trainer_at: Callable[[float], Trainer], sentences: int, first: float, seed: int
 ) -> float:
-    """Doubles the rate as long as that helps, or else halves it (Gormley et al. 2015, 7.1).
+    """Doubles the rate while the loss falls, or else halves it (Gormley et al. 2015, section 7.1).
 
-    Every rate makes one pass over the same tenth of the sentences, from the same weights. What is
-    compared is the loss of each sentence before it is learnt, so a rate that learns by heart is
-    not taken for a good one.
+    Each rate makes one pass over the same tenth of the sentences, from the same weights. The loss
+    of each sentence is measured before its update, so that overfitting is not rewarded.
     """
     count = min(sentences, max(_FEWEST, -(-sentences // _SHARE)))
     sample = np.random.default_rng([seed, sentences]).permutation(sentences)[:count]

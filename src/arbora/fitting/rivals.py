@@ -1,4 +1,4 @@
-"""Where perceptron and MIRA look for the rivals of gold trees, by training inference."""
+"""Rivals of gold trees for perceptron and MIRA, by training inference."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from arbora.types import FloatArray, Root, TreeClass
 
 __all__ = ["RIVALS", "RivalSettings", "choice_rival", "dual_rival", "exact_rival", "walk_rival"]
 
-# Iterations of dual decomposition for a rival: enough to settle nearly every sentence.
+# Maximum number of dual decomposition iterations; nearly every sentence needs fewer.
 _ITERATIONS = 1500
 
 
 def walk_rival(threads: int = 1) -> Rival:
-    """The best walks of all heads, which need not form a tree (Koo et al. 2010, section 6)."""
+    """The best automaton path of each head; they need not form a tree (Koo et al. 2010, sec. 6)."""
     return lambda scores: Rivals(*best_walks(scores, threads), np.zeros(len(scores)))
 
 
 def choice_rival(threads: int = 1) -> Rival:
-    """The best walks of all heads and the heads that words choose for themselves."""
+    """The best automaton path of each head, plus the best head of each word."""
     return lambda scores: Rivals(*best_choices(scores, threads), np.ones(len(scores)))
 
 
 def dual_rival(engine: DualDecomposition) -> Rival:
-    """The best tree where dual decomposition is sure of it, elsewhere walks and choices.
+    """The certified best tree, or `choice_rival` where dual decomposition finds none.
 
-    A tree that is only the best so far would not do: often it scores less than gold, so nothing is
-    learnt from it, and training drifts to scores under which trees are ever harder to find. Walks
-    and choices score at least as much as any tree whose arcs count twice, and so counteract that.
+    An uncertified tree is a poor rival: it often scores less than gold, so that nothing is learnt
+    and training drifts to scores for which trees are harder to find. The rivals of `choice_rival`
+    score at least as much as any tree with its arcs counted twice, which counteracts the drift.
     """
     limited = replace(engine, max_iterations=min(engine.max_iterations, _ITERATIONS))
     otherwise = choice_rival(engine.threads)
@@ -60,7 +60,7 @@ def dual_rival(engine: DualDecomposition) -> Rival:
 
 
 def _mixed(one: Rivals, share: FloatArray, other: Rivals) -> Rivals:
-    """A share of one rival in every sentence, and the rest of the other."""
+    """A weighted average of two rivals in every sentence."""
     rest = 1.0 - share
     return Rivals(
         one.parts.scaled(share) + other.parts.scaled(rest),
@@ -80,7 +80,7 @@ def exact_rival(engine: SecondOrder) -> Rival:
 
 
 class RivalSettings(NamedTuple):
-    """What a rival is looked for with; `competing`: heads compete for words."""
+    """Settings of the search for rivals; `competing`: heads compete for words."""
 
     options: Component
     trees: TreeClass

@@ -1,7 +1,7 @@
-"""Update rules: what a gradient does to parameters; each knows their average and its own state.
+"""Update rules: how parameters change with a gradient, their averages and checkpoints.
 
-Rules of linear scorers work on one table of weights and touch only what a sparse gradient touches.
-Rules of other scorers (`fitting/dense_rules.py`) work on whole arrays.
+Rules for linear scorers update one table of weights with sparse gradients. Rules for other scorers
+(`fitting/dense_rules.py`) update dense arrays.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["AdaGrad", "Additive", "LinearRule", "StochasticGradient", "UpdateRul
 
 
 class UpdateRule(Protocol):
-    """Changes a scorer's parameters in place, one gradient after the other."""
+    """Updates a scorer's parameters in place."""
 
     def apply(self, gradient: Any, sentences: int) -> None:
         """One step down the gradient of a loss summed over some sentences."""
@@ -36,11 +36,11 @@ class UpdateRule(Protocol):
         ...
 
     def start_from(self, parameters: Mapping[str, NDArray[Any]]) -> None:
-        """Begins at given parameters instead of the scorer's own."""
+        """Starts from given parameters instead of the scorer's."""
         ...
 
     def continue_from(self, earlier: Any, parameters: Mapping[str, NDArray[Any]]) -> None:
-        """Begins at parameters that another rule of the same kind has learnt."""
+        """Starts from the parameters of an earlier rule of the same kind."""
         ...
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
@@ -53,18 +53,20 @@ class UpdateRule(Protocol):
 
 
 class LinearRule(ABC):
-    """Rules for one table of weights, which the scorer shares."""
+    """Rules for one table of weights, which is shared with the scorer."""
 
-    counters: ClassVar[tuple[str, ...]] = ()  # the attributes that change from step to step
+    counters: ClassVar[tuple[str, ...]] = ()  # attributes that change with every step
 
     def __init__(self, scorer: LinearScorer | LabelScorer) -> None:
         self.weights: FloatArray = np.zeros(scorer.size)
-        self.state: FloatArray = np.zeros(3 * scorer.size)  # sum, squares, seen of each weight
+        self.state: FloatArray = np.zeros(
+            3 * scorer.size
+        )  # per weight: sum, sum of squared gradients, last step
         self.threads = scorer.threads
         self._scorer = scorer
         scorer.weights = self.weights
         if isinstance(scorer, LinearScorer):
-            scorer.scale = 1.0  # an earlier rule may have left another one
+            scorer.scale = 1.0  # an earlier rule may have changed it
 
     @abstractmethod
     def apply(self, gradient: Gradient, sentences: int) -> None:
@@ -86,13 +88,13 @@ class LinearRule(ABC):
         return {"weights": self._current()}
 
     def start_from(self, parameters: Mapping[str, NDArray[Any]]) -> None:
-        """Begins at given weights instead of the scorer's own."""
+        """Starts from given weights instead of the scorer's."""
         self.weights[:] = parameters["weights"]
 
     def continue_from(self, earlier: LinearRule, parameters: Mapping[str, NDArray[Any]]) -> None:
-        """Keeps the squared gradients of the earlier rule; the average begins anew.
+        """Keeps the squared gradients of the earlier rule and restarts the average.
 
-        Without them AdaGrad would begin with full steps everywhere and undo what was learnt.
+        Without them, AdaGrad would begin with full steps and undo the training so far.
         """
         self.start_from(parameters)
         self.state[1::3] = earlier.state[1::3]
@@ -139,10 +141,10 @@ class Additive(LinearRule):
 
 
 class StochasticGradient(LinearRule):
-    """Stochastic gradient descent on sum of losses + l2/2 ||w||^2, over `total` sentences.
+    """Stochastic gradient descent on sum of losses + regularization/2 ||w||^2.
 
-    The rate falls as rate / (1 + rate * l2/total * t), t counting sentences (Bottou 2010). Weights
-    are kept as scale * value, so that decay is one multiplication.
+    After t of `total` sentences, the learning rate is rate / (1 + rate * regularization/total * t)
+    (Bottou 2010). Weights are stored as scale * value, so that decay is one multiplication.
     """
 
     counters = ("rate", "examples", "factor", "factors")
@@ -194,13 +196,13 @@ class StochasticGradient(LinearRule):
 
 
 class AdaGrad(LinearRule):
-    """AdaGrad with composite mirror descent on sum of losses + l2/2 ||w||^2.
+    """AdaGrad with composite mirror descent on sum of losses + regularization/2 ||w||^2.
 
-    A step takes the sum of a batch's gradients, and l2 times the batch's share of all sentences. It
-    is the step of Gormley et al. (2015, Eq. 8), who divide losses and regulariser by the number of
-    sentences: AdaGrad does not see the scale of what it minimises. Weights that a batch does not
-    touch decay as if they had been visited; the decay is made up for when they are next touched,
-    or looked at (`average`, `current`). Until then sentences are scored with what they were.
+    A step uses the summed gradient of a batch, and the regulariser times the batch's share of all
+    sentences. Gormley et al. (2015, Eq. 8) divide both by the number of sentences, which gives the
+    same steps, because AdaGrad is invariant to the scale of the objective. Decay is lazy: weights
+    that a batch does not use decay when they are next used, or when `average` or `current` reads
+    them. Until then, sentences are scored with the weights before decay.
     """
 
     counters = ("rate", "step", "_decay")
@@ -221,8 +223,8 @@ class AdaGrad(LinearRule):
     def apply(self, gradient: Gradient, sentences: int) -> None:
         """One step down the gradient of a loss summed over some sentences."""
         self.step += 1.0
-        # The last batch of a pass may be smaller; its decay is that of a full one, so that decay
-        # is the same in all steps that a weight may have missed.
+        # The last batch of a pass may be smaller, but has the decay of a full batch: lazy decay
+        # must be the same in every step.
         self._decay = self._decay or self.l2 * sentences / self.total
         kernels.adagrad_update(
             gradient, self.weights, self.state, self.rate, self.delta, self._decay, self.step,

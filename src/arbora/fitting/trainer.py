@@ -1,4 +1,4 @@
-"""What every learner is to the loop: something that makes passes and has parameters to show."""
+"""The interface between the training loop and learners."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from arbora.scoring import Batch, Parameters, Scorer
 
 __all__ = ["PassReport", "Problem", "State", "Trainer"]
 
-State = dict[str, NDArray[Any]]  # everything that a checkpoint has to hold
+State = dict[str, NDArray[Any]]  # the contents of a checkpoint
 
 
 @dataclass(frozen=True)
 class PassReport:
-    """What a pass reports: the loss it saw per word, and figures of the learner's own."""
+    """The report of a pass: its loss per word, and figures of the learner."""
 
     loss: float
     figures: dict[str, float] = field(default_factory=dict)
 
 
 class Trainer(Protocol):
-    """Makes one pass after the other."""
+    """A learner that makes passes over a treebank."""
 
     def run_pass(self, order: NDArray[np.int64], tick: Tick) -> PassReport:
-        """One pass over the sentences in the given order (their numbers, int64)."""
+        """One pass over the sentences in the given order (indices, int64)."""
         ...
 
     def parameters(self) -> Parameters:
-        """The parameters to parse with, as of now, by name."""
+        """The current parameters for parsing, by name."""
         ...
 
     def state(self) -> State:
-        """Everything that a checkpoint has to hold, by name."""
+        """The contents of a checkpoint, by name."""
         ...
 
     def restore(self, state: State) -> None:
-        """Continues from a state that `state` gave."""
+        """Continues from a saved state."""
         ...
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is learnt: the trees of a treebank, as a scorer sees them.
+    """A learning problem: a treebank, a scorer and an engine.
 
-    `engine` is first-order inference over the class of trees that is learnt. `hidden` says that the
-    scorer's outcomes are not annotated: they are summed over.
+    `engine` is first-order inference over the class of trees that is learnt. If `hidden`, the
+    scorer's outcomes are not annotated and are summed over.
     """
 
     scorer: Scorer
@@ -61,9 +61,9 @@ class Problem:
 
     @property
     def threads(self) -> int:
-        """How many threads inference uses."""
+        """The number of threads of inference."""
         return self.engine.threads
 
     def gold(self, batch: Batch) -> Gold:
-        """The annotation of a batch, in the shape that losses take."""
+        """The annotation of a batch, in the shape that losses expect."""
         return gold_of(batch, self.scorer.n_labels, self.hidden)

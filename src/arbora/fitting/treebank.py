@@ -1,4 +1,4 @@
-"""Annotated sentences, ready to learn from."""
+"""Encoded sentences with their annotation, for training."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from arbora.types import IntArray
 
 __all__ = ["KeptArcs", "Tick", "Treebank", "batches", "gold_of"]
 
-Tick = Callable[[int], None]  # told how many sentences were just seen
+Tick = Callable[[int], None]  # called with the number of sentences processed
 
 
 @dataclass(frozen=True)
 class Treebank:
-    """Sentences of a block with heads and label numbers; -1 is unknown.
+    """Sentences of a block with heads and label indices; -1 is unknown.
 
-    Heads and labels are flat, one sentence after the other, and may differ from the block's: they
-    are what is learnt.
+    Heads and labels are flat arrays over all sentences. They are the training targets and may
+    differ from the block's.
     """
 
     encoded: Encoded
@@ -53,14 +53,14 @@ class Treebank:
 
     @cached_property
     def first_word(self) -> NDArray[np.int64]:
-        """Where each sentence's words begin, and the end."""
+        """The index of each sentence's first word, and the number of words."""
         return np.concatenate([[0], np.cumsum(self.encoded.n_words)])
 
     def __len__(self) -> int:
         return len(self.encoded)
 
     def words(self, sentences: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The places of the chosen sentences' words in flat arrays."""
+        """The indices of the given sentences' words in flat arrays."""
         return _runs(self.first_word[sentences], self.encoded.n_words[sentences])
 
     def heads_of(self, sentence: int) -> IntArray:
@@ -68,29 +68,29 @@ class Treebank:
         return self.heads[self.first_word[sentence] : self.first_word[sentence + 1]]
 
     def with_heads(self, heads: IntArray) -> Treebank:
-        """The same sentences with other heads, flat."""
+        """The same sentences with other heads (a flat array)."""
         return replace(self, heads=heads)
 
     def hiding_words(self, amount: float, seed: int) -> Treebank:
-        """The same with some words unseen: `Encoded.hiding`."""
+        """The same sentences with some words hidden; see `Encoded.hiding`."""
         return replace(self, encoded=self.encoded.hiding(amount, seed))
 
     def batch(self, sentences: NDArray[np.int64]) -> Batch:
-        """Some of the sentences, by number, ready to be scored."""
+        """A batch of the given sentences."""
         words = self.words(sentences)
         kept = self.kept.of(sentences) if self.kept is not None else np.zeros(0, dtype=np.uint8)
         return Batch(self.encoded, sentences, self.heads[words], self.labels[words], kept)
 
 
 class KeptArcs:
-    """The arcs of each sentence of a treebank that survived pruning: a mask over its cells."""
+    """Masks of the arcs of each sentence that are left after pruning."""
 
     def __init__(self, n_words: NDArray[np.int64]) -> None:
         self._first = np.concatenate([[0], np.cumsum((n_words + 1) ** 2)])
         self._kept = np.zeros(int(self._first[-1]), dtype=np.uint8)
 
     def put(self, sentences: NDArray[np.int64], kept: NDArray[np.uint8]) -> None:
-        """Sets the masks of some sentences, one after the other."""
+        """Sets the masks of some sentences."""
         start = 0
         for i in sentences.tolist():
             size = int(self._first[i + 1] - self._first[i])
@@ -98,7 +98,7 @@ class KeptArcs:
             start += size
 
     def of(self, sentences: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """The masks of some sentences, flat, one after the other."""
+        """The concatenated masks of some sentences."""
         pieces = [self._kept[self._first[i] : self._first[i + 1]] for i in sentences.tolist()]
         return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.uint8)
 
@@ -114,7 +114,7 @@ def gold_of(batch: Batch, n_labels: int | None, hidden: bool = False) -> Gold:
 def batches(
     treebank: Treebank, order: NDArray[np.int64], size: int, tick: Tick | None = None
 ) -> Iterator[Batch]:
-    """The sentences in the given order, `size` at a time; `tick` is told after each batch."""
+    """The sentences in the given order, `size` at a time; calls `tick` after each batch."""
     for start in range(0, len(order), size):
         batch = treebank.batch(order[start : start + size])
         yield batch

@@ -1,4 +1,4 @@
-"""The model's card: what it says, and of which type, for all who read it."""
+"""The model card: its entries and their types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["check_card"]
 _NUMBER, _COUNT, _TEXT = (int, float), (int,), (str,)
 _NOTHING = type(None)
 
-# Types of the entries that are read; those that are missing, and all others, may be anything.
+# Types of the entries that are read. They may be missing; other entries may have any type.
 _ENTRIES: dict[str, tuple[type, ...]] = {
     "best_pass": _COUNT,
     "date": _TEXT,
@@ -23,7 +23,7 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "pruning": (dict,),
     "trained_on": (dict, _NOTHING),
 }
-# Of tables among them; these entries must be there.
+# Required entries of nested tables, with their types.
 _PARTS: dict[str, dict[str, tuple[type, ...]]] = {
     "dev": {"uas": _NUMBER, "las": (*_NUMBER, _NOTHING), "rule": _TEXT},
     "pruning": {"arcs_per_word": _NUMBER, "oracle_uas": _NUMBER},
@@ -33,7 +33,7 @@ _FILES = (*_TEXT, _NOTHING)
 
 
 def check_card(card: object) -> None:
-    """Refuses a card that does not say what it should in the way that it should."""
+    """Raises an error if an entry of the card is missing or has the wrong type."""
     if not isinstance(card, dict):
         raise ModelError("the model's card is not a table.")
     for name, types in _ENTRIES.items():

@@ -1,4 +1,4 @@
-"""What a model must satisfy, whoever wrote its file."""
+"""Checks of a model that was read from a file."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from arbora.types import Root, TreeClass
 
 __all__ = ["LARGEST_WEIGHT", "check_arrays", "check_model", "check_shares"]
 
-LARGEST_WEIGHT = 1e9  # sums of thousands of them are still scores that inference accepts
+LARGEST_WEIGHT = 1e9  # inference still accepts sums of thousands of them
 
-# The type of each array of the linear components, by the last part of its name.
+# The type of each array of a linear component, by the last part of its name.
 _TYPES = {
     "index": "u4", "value": "f4", "weights": "f4", "label_weights": "f4", "arc_filter": "u2",
     "word_clusters": "u1",
@@ -29,22 +29,24 @@ _TYPES = {
 
 
 def check_arrays(tensors: Tensors) -> None:
-    """Refuses arrays of linear components that do not have the type that they should have."""
+    """Raises an error for arrays of linear components with the wrong type."""
     for name, values in tensors.items():
         kind = _TYPES.get(name.rpartition(".")[2])
         if kind is not None and (values.dtype != np.dtype(kind) or values.ndim != 1):
-            raise ModelError(f"the model's {name} are {values.ndim}-dimensional {values.dtype}.")
+            raise ModelError(
+                f"the model's {name} have the wrong type, {values.ndim}-dimensional {values.dtype}."
+            )
 
 
 def check_shares(clusters: WordClusters) -> None:
-    """Refuses word clusters whose shares are not between 0 and 1."""
+    """Raises an error for word clusters whose shares are not between 0 and 1."""
     for form, _, share in clusters.rows:
         if not 0.0 <= share <= 1.0:
             raise ModelError(f"the model's word clusters have {share} as the share of {form!r}.")
 
 
 def check_model(model: Model) -> None:
-    """What no damage can bring about, but a careless program that writes models can."""
+    """Checks against mistakes of programs that write models; checksums do not find these."""
     for name, choices in (("root", get_args(Root)), ("decode_trees", get_args(TreeClass))):
         if getattr(model, name) not in choices:
             raise ModelError(f"the model's {name} is {getattr(model, name)!r}.")
@@ -68,17 +70,17 @@ def check_model(model: Model) -> None:
 
 
 def _check_labels(labels: tuple[str, ...]) -> None:
-    """Only what a DEPREL column can hold can be written by `parse`."""
+    """Raises an error for labels that cannot be written to a DEPREL column."""
     if not all(isinstance(name, str) for name in labels):
-        raise ModelError("the model's labels are not all texts.")
+        raise ModelError("the model's labels are not all strings.")
     for name in labels:
         if not name or name != name.strip(" ") or any(c in name for c in "\t\r\n"):
             raise ModelError(
-                f"the model has a label {name!r} that no file can hold: train it again on files "
-                "with valid labels."
+                f"the model has the invalid label {name!r}: train it again on files with valid "
+                "labels."
             )
     if len(set(labels)) < len(labels):
-        raise ModelError("the model has a label twice.")
+        raise ModelError("the model has duplicate labels.")
 
 
 def _check_linear(name: str, scorer: LinearScorer, temperature: float) -> None:
@@ -95,8 +97,8 @@ def _check_weights(name: str, values: NDArray[Any], size: int, temperature: floa
         raise ModelError(f"the weights of the model's {name} are not all finite numbers.")
     if largest > LARGEST_WEIGHT * min(1.0, temperature):
         raise ModelError(
-            f"the weights of the model's {name} go up to {largest:.3g} at temperature "
-            f"{temperature:.3g}, and beyond {LARGEST_WEIGHT:.0e} scores are not exact; the "
+            f"the weights of the model's {name} reach {largest:.3g} at temperature "
+            f"{temperature:.3g}; scores are inexact beyond {LARGEST_WEIGHT:.0e}, so the "
             "training has diverged."
         )
 

@@ -1,4 +1,4 @@
-"""The parts of a model around its scorer: what is scored, and how arcs are labelled."""
+"""Components of a model around its scorer: pruners and labellers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class Pruner(Protocol):
-    """Says which arcs of a batch are worth scoring."""
+    """Chooses the arcs of a batch that are scored."""
 
     def prune(self, batch: Batch) -> Batch:
         """The batch with a mask of the arcs to score (`Batch.kept`)."""
@@ -41,7 +41,7 @@ class Pruner(Protocol):
 
 @dataclass(frozen=True)
 class EveryArc:
-    """Prunes nothing."""
+    """Keeps every arc."""
 
     def prune(self, batch: Batch) -> Batch:
         """The batch itself."""
@@ -54,10 +54,9 @@ class EveryArc:
 
 @dataclass(frozen=True)
 class FirstOrderPruner:
-    """A first-order model whose probabilities say which arcs are worth scoring together.
+    """A first-order model that keeps the probable arcs for a higher-order model.
 
-    It is also the companion that answers questions about probabilities for models whose own
-    inference has no sums.
+    It also provides the probabilities if the higher-order model's inference has no sums.
     """
 
     scorer: LinearScorer
@@ -66,7 +65,7 @@ class FirstOrderPruner:
     heads: int
 
     def prune(self, batch: Batch) -> Batch:
-        """The batch with a mask of the arcs that are likely enough."""
+        """The batch with a mask of the probable arcs."""
         return replace(batch, kept=self.pruning(self.first_order(batch)).kept)
 
     def first_order(self, batch: Batch) -> Scores:
@@ -74,7 +73,7 @@ class FirstOrderPruner:
         return self.scorer.scores(replace(batch, heads=batch.heads[:0]))[0]
 
     def pruning(self, scores: Scores) -> Pruning:
-        """Which arcs survive under given first-order scores."""
+        """The arcs to keep, given first-order scores."""
         return likely_arcs(scores, self.engine, self.threshold, self.heads)
 
     def on_threads(self, threads: int) -> FirstOrderPruner:
@@ -91,7 +90,7 @@ class LabelledArcs(NamedTuple):
 
 
 class Labeller(Protocol):
-    """Chooses the labels of trees' arcs."""
+    """Labels the arcs of trees."""
 
     def label(
         self,
@@ -103,10 +102,10 @@ class Labeller(Protocol):
         *,
         probabilities: bool = True,
     ) -> LabelledArcs:
-        """The best labels, or those that uniform numbers in [0, 1) draw.
+        """The best labels, or labels drawn with uniform numbers in [0, 1).
 
-        `labels` are those that inference has chosen together with the tree. Probabilities may be
-        left out if nobody asks for them.
+        `labels` are the labels that inference has chosen with the tree. Probabilities are computed
+        only if they are asked for.
         """
         ...
 
@@ -117,7 +116,7 @@ class Labeller(Protocol):
 
 @dataclass(frozen=True)
 class Unlabelled:
-    """No labels at all."""
+    """No labels."""
 
     def label(
         self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray,
@@ -150,7 +149,7 @@ class JointLabels:
 
 @dataclass(frozen=True)
 class StagedLabels:
-    """Labels after the tree, each by a softmax with the tree around it as context."""
+    """Labels chosen after the tree, each by a softmax with the tree as context."""
 
     scorer: LabelScorer
 
@@ -164,7 +163,7 @@ class StagedLabels:
         *,
         probabilities: bool = True,
     ) -> LabelledArcs:
-        """The best label of every arc, or one that is drawn."""
+        """The best label of every arc, or a sampled one."""
         scores = self.scorer.scores(encoded, sentences, heads)
         if uniforms is None and not probabilities:
             return LabelledArcs(scores.argmax(axis=1).astype(np.int32), np.empty(0))
@@ -178,6 +177,6 @@ class StagedLabels:
 
 
 def _drawn(given: FloatArray, uniforms: FloatArray) -> NDArray[np.int64]:
-    """The labels that uniform numbers choose, one per word."""
+    """Labels sampled with uniform numbers, one per word."""
     below = np.cumsum(given, axis=1) <= uniforms[:, None]
     return np.asarray(np.minimum(below.sum(axis=1), given.shape[1] - 1))

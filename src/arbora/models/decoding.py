@@ -1,4 +1,4 @@
-"""From encoded sentences to trees: prune, score, infer, choose, label."""
+"""Decoding of encoded sentences: prune, score, infer, choose, label."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from arbora.types import FloatArray, IntArray, TreeClass
 
 __all__ = ["Decoder", "ParsedTrees"]
 
-_CELLS_AT_ONCE = 1 << 20  # bounds the memory of a call, whatever the number of sentences
+_CELLS_AT_ONCE = 1 << 20  # limits the memory of a call, independent of the number of sentences
 _FEWEST_CELLS = 1 << 17  # if a cell has many labels
 _BY_MARGINALS = ("mbr", "greedy-posterior")
 _GREEDY = ("greedy", "greedy-posterior")
@@ -34,11 +34,11 @@ _SMALLEST = 1e-300  # a probability whose logarithm is taken
 
 @dataclass(frozen=True)
 class ParsedTrees:
-    """Trees of many sentences, flat; label numbers are -1 without labels.
+    """Trees of many sentences as flat arrays; label indices are -1 without labels.
 
-    Probabilities are empty unless asked for: of each arc, of its label given the arc, and the
-    log-probability of each tree. `certified` says of each tree whether it is certainly the best,
-    `gaps` by how much at most another may be better.
+    The probabilities of arcs, of labels given the arc, and the log-probabilities of trees are empty
+    unless asked for. `certified` marks trees that are provably the best, and `gaps` has an upper
+    bound on how much better another tree may be.
     """
 
     heads: IntArray
@@ -51,7 +51,7 @@ class ParsedTrees:
 
     @classmethod
     def joined(cls, parts: Sequence[ParsedTrees]) -> ParsedTrees:
-        """One after the other."""
+        """The concatenation of several results."""
         if not parts:
             nothing, none = np.empty(0), np.empty(0, dtype=np.int32)
             return cls(none, none, nothing, nothing, nothing)
@@ -60,11 +60,10 @@ class ParsedTrees:
 
 
 class Scored(NamedTuple):
-    """A piece of the input with its scores.
+    """Some sentences of the input with their scores.
 
-    `scores` are those that trees are chosen by. `summed` are those that probabilities come from,
-    with the engine that sums over them: the model's own, or those of the first-order model inside
-    one whose inference has no sums.
+    Trees are decoded from `scores`. Probabilities come from `summed` and the engine that sums over
+    it: the model's own, or those of the first-order pruner if the model's inference has no sums.
     """
 
     batch: Batch
@@ -92,13 +91,13 @@ class Decoder:
 
     @classmethod
     def for_options(cls, model: Model, threads: int, options: ParseOptions) -> Decoder:
-        """The decoder for a call of `parse`; refuses what the model cannot do."""
+        """The decoder for a call of `parse`; unsupported options raise an error."""
         decoder = cls(model, threads, options.decode, options.trees)
         decoder.check(options)
         return decoder
 
     def check(self, options: ParseOptions) -> None:
-        """Refuses options that the model's inference cannot honour."""
+        """Raises an error for options that the model's inference does not support."""
         if self.decode == "max-z" and not self.model.n_clusters:
             raise ArgumentError(f"{spelled('decode', 'max-z')} requires a model with clusters.")
         order = self.model.options.order
@@ -115,16 +114,16 @@ class Decoder:
                     f"this model's inference is {engine.tag}."
                 )
         if isinstance(self.engine, SecondOrder) and self.trees != self.engine.trees:
-            raise ArgumentError("this model's inference is projective: it finds no other trees.")
+            raise ArgumentError("this model's inference finds projective trees only.")
         if options.certificates and not hasattr(self.engine, "decode"):
             raise ArgumentError(
                 f"{spelled('certificates')} requires a model that searches for the best tree; "
-                "belief propagation proves nothing about its trees."
+                "belief propagation gives no certificates."
             )
 
     @property
     def depth(self) -> int:
-        """Numbers that the model gives to an arc."""
+        """The number of scores per arc."""
         return self.model.scorer.n_labels or 1
 
     def __call__(self, encoded: Encoded, probabilities: bool = False) -> ParsedTrees:
@@ -133,7 +132,7 @@ class Decoder:
         return ParsedTrees.joined([self._parse(encoded, one, probabilities) for one in pieces])
 
     def pieces(self, encoded: Encoded) -> Iterator[NDArray[np.int64]]:
-        """Runs of sentences whose scores take a bounded amount of memory."""
+        """Batches of sentences whose scores take a bounded amount of memory."""
         cells = np.cumsum((encoded.n_words + 1) ** 2)
         at_once = max(_CELLS_AT_ONCE // self.depth, _FEWEST_CELLS)
         start = 0
@@ -145,7 +144,7 @@ class Decoder:
             start = end
 
     def score(self, encoded: Encoded, sentences: NDArray[np.int64]) -> Scored:
-        """The scores of some sentences; hidden clusters are summed over, or the best is taken."""
+        """The scores of some sentences; hidden clusters are summed over or maximised."""
         check_room(int(((encoded.n_words[sentences] + 1) ** 2).sum()) * self.depth)
         batch, pruner = Batch(encoded, sentences), self.model.pruner
         companion = None
@@ -166,8 +165,8 @@ class Decoder:
     def _parse(
         self, encoded: Encoded, sentences: NDArray[np.int64], probabilities: bool
     ) -> ParsedTrees:
-        # Decoding takes scores for log-probabilities as they are (Smith & Smith 2007, section 4);
-        # the temperature only calibrates the probabilities that are reported.
+        # Decoding uses uncalibrated scores (Smith & Smith 2007, section 4); the temperature only
+        # calibrates the probabilities that are reported.
         scored = self.score(encoded, sentences)
         marginals: Marginals | None = None
         if self.decode in _BY_MARGINALS:
@@ -188,7 +187,7 @@ class Decoder:
         return ParsedTrees(found.heads, labels, *figures, found.certified, found.gaps)
 
     def _choose(self, scores: Scores, marginals: Marginals | None) -> DecodedTrees:
-        """The best trees by score, or by whatever takes the scores' place."""
+        """The best trees by score, or by marginals with minimum Bayes risk."""
         if marginals is not None:
             scores = possible_marginals(scores, marginals.arcs)
         if self.decode in _GREEDY:
@@ -199,7 +198,7 @@ class Decoder:
         found = self.chooser.decode(scores)
         if marginals.exact:
             return found
-        count = len(scores)  # nothing is known of the best trees by approximate marginals
+        count = len(scores)  # approximate marginals give no certificates
         return found._replace(
             certified=np.zeros(count, dtype=np.bool_), bounds=np.full(count, np.inf)
         )
@@ -213,8 +212,8 @@ class Decoder:
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P(arc), P(label | arc) and log P(tree) of given trees at the model's temperature.
 
-        Approximate marginals are probabilities of arcs, but no tree has a log-probability by them.
-        `marginals` are those at a temperature of 1, if they are there already.
+        Approximate marginals give arc probabilities, but no log-probabilities of trees.
+        `marginals` are those at temperature 1, if they were computed before.
         """
         scores, temperature = scored.summed, self.model.temperature
         if marginals is None or temperature != 1.0 or marginals.scores is not scores:
@@ -241,22 +240,23 @@ class Decoder:
         return np.minimum(arcs, 1.0), np.minimum(given_arc, 1.0), log_probs
 
     def _are_trees(self, layout: Layout, heads: IntArray) -> NDArray[np.bool_]:
-        """Greedy heads need not form trees."""
+        """Which of the sentences have trees; greedy heads need not form trees."""
         ends = np.cumsum(layout.n_words)
         rows = [heads[None, end - n : end] for n, end in zip(layout.n_words, ends, strict=True)]
         answers = [in_class(row.astype(np.int64), self.trees, self.model.root) for row in rows]
         return np.concatenate(answers)
 
-    def many(
+    def kbest_or_samples(
         self,
         encoded: Encoded,
         sentences: NDArray[np.int64],
         options: ParseOptions,
         keys: NDArray[np.int64],
     ) -> tuple[ParsedTrees, NDArray[np.int64]]:
-        """k-best lists or samples of some sentences, and how many trees each has.
+        """k-best lists or samples of some sentences, and the number of trees of each.
 
-        `keys` are the sentences' numbers in their file; draws depend on them, not on the piece.
+        `keys` are the numbers of the sentences in their file. Samples depend on these, not on the
+        batch.
         """
         scored, uniforms = self.score(encoded, sentences), None
         if options.kbest is not None:
@@ -277,7 +277,7 @@ class Decoder:
     def marginals_at(
         self, encoded: Encoded, sentences: NDArray[np.int64]
     ) -> tuple[Callable[[float], FloatArray], float]:
-        """How probable every arc is at a temperature, and the spread of the scores."""
+        """A function from temperature to arc probabilities, and the spread of the scores."""
         scored = self.score(encoded, sentences)
 
         def marginals(temperature: float) -> FloatArray:
@@ -290,7 +290,7 @@ class Decoder:
 
 
 def _greedy(scores: Scores) -> DecodedTrees:
-    """Each word's best head by itself; nothing is certified, for they need not make a tree."""
+    """Each word's best head; the heads need not form a tree, so nothing is certified."""
     answers = [greedy_heads(scores.arcs_of(i)) for i in range(len(scores))]
     labels = [answer[1] for answer in answers if answer[1] is not None]
     count = len(scores)

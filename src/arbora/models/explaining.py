@@ -1,7 +1,7 @@
-"""Why a word has this head and not another: the features that made the difference.
+"""Explanation of an arc: the features by which one head outscores another.
 
-Two trees are compared that differ in one head only. Explained are the arc into the word and the
-parts that one of them has and the other has not; in first-order models, the arc alone.
+Two trees that differ in one head are compared. The explanation covers the arc into the word, and in
+higher-order models also the parts that only one of the trees contains.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _Name = tuple[str, tuple[str, ...], str, str]  # template, atoms, variant, outco
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one feature adds to the head's score minus its rival's.
+    """The contribution of one feature to the difference between the head's and the rival's score.
 
-    `template` names the parts of which `atoms` are the values; `variant` is the direction and
-    distance that the feature goes with, or empty if it goes with any; `outcome` is the label or
-    hidden cluster that it belongs to, or empty if it belongs to the arc.
+    `template` names the properties whose values are `atoms`. `variant` is the direction and
+    distance of the feature, or empty if it has none. `outcome` is its label or hidden cluster, or
+    empty for features of the arc itself.
     """
 
     template: str
@@ -50,11 +50,11 @@ class Contribution:
 class Explanation:
     """Why `word` is attached to `head` rather than to `against`; words count from 1, 0 is the root.
 
-    The contributions, largest first, sum to `difference`; features that both heads share are left
-    out. If arcs have labels or hidden clusters inside the sum over trees, scores are those of each
-    arc with its best label or cluster, `outcome` and `against_outcome`. In higher-order models,
-    they are those of the arc and of all parts that the tree has with the one head and not with the
-    other, all other heads being the same. `explains` says which.
+    The contributions, largest first, sum to `difference`. Features that both heads share are
+    omitted. With joint labels or hidden clusters, the scores are those of each arc with its best
+    label or cluster, `outcome` and `against_outcome`. In higher-order models, they include all
+    parts that change with the head while all other heads stay the same. `explains` says which
+    score is explained.
     """
 
     word: int
@@ -69,7 +69,7 @@ class Explanation:
 
     @property
     def difference(self) -> float:
-        """The score of the head minus that of the other head."""
+        """The score of the head minus that of its rival."""
         return self.score - self.against_score
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,21 +85,21 @@ def explain_arc(
     head: int,
     against: int | None = None,
 ) -> Explanation:
-    """Explains an arc of the only sentence of a block, the other heads being as given."""
+    """Explains an arc of a block's only sentence, given the other heads."""
     if not isinstance(model.scorer, LinearScorer):
-        raise ArgumentError("explain requires a model with a linear scorer, which has features.")
+        raise ArgumentError("explain requires a model with a linear scorer.")
     check_word(block, word)
     batch = model.pruner.prune(Batch(model.encoder.encode(block), np.array([0])))
     scores, _ = model.scorer.scores(batch)
     table = scores.arcs_of(0).reshape(len(heads) + 1, len(heads) + 1, -1)
-    # Given its arc, an outcome's probability rises with its score: decoders choose the best one.
+    # Given the arc, the outcome with the best score is the most probable one.
     best, arcs = table.argmax(axis=2), table.max(axis=2)
     _check_head(model, arcs, word, head)
     if against is None:
         against = _runner_up(model, scores, arcs, heads, word, head)
     _check_head(model, arcs, word, against)
     if against == head:
-        raise ArgumentError(f"word {word} is compared with its own head {head}: name another.")
+        raise ArgumentError(f"the rival of head {head} for word {word} must be another head.")
     ours, theirs = _with_head(heads, word, head), _with_head(heads, word, against)
     totals, sums = [0.0, 0.0], dict[_Name, float]()
     for i, (tree, other) in enumerate(((ours, theirs), (theirs, ours))):
@@ -125,7 +125,7 @@ def _features(
     word: int,
     outcome: int,
 ) -> Iterator[tuple[_Name, float]]:
-    """The features of the arc into a word, and of the parts that only the first tree has."""
+    """The features of the arc into a word, and of the parts that only the first tree contains."""
     clusters = model.encoder.clusters
     arc = scorer.explain_arc(block, clusters, int(tree[word - 1]), word, outcome)
     for template, atoms, variant, of_outcome, value in arc:
@@ -141,7 +141,7 @@ def _features(
 def _name(
     model: Model, template: str, atoms: list[str], variant: int, outcome: int | None
 ) -> _Name:
-    """The feature in words; two that differ only in the outcome are two."""
+    """The readable name of a feature, including its outcome."""
     if outcome is None:
         return template, tuple(atoms), variant_text(variant), ""
     name = _outcome_name(model, outcome)
@@ -167,7 +167,7 @@ def _what_is_explained(model: Model) -> str:
 
 
 def _sorted(sums: Mapping[_Name, float]) -> tuple[Contribution, ...]:
-    """The contributions that are not 0, the weightiest first."""
+    """The non-zero contributions, largest magnitude first."""
     made = [
         Contribution(template, atoms, variant, value, outcome)
         for (template, atoms, variant, outcome), value in sums.items()
@@ -178,9 +178,11 @@ def _sorted(sums: Mapping[_Name, float]) -> tuple[Contribution, ...]:
 
 
 def check_word(block: Block, word: int) -> None:
-    """Refuses a word that the sentence does not have."""
+    """Raises an error for a word that the sentence does not have."""
     if not 1 <= word <= block.words(0):
-        raise ArgumentError(f"the sentence has words 1 to {block.words(0)}, and no word {word}.")
+        raise ArgumentError(
+            f"there is no word {word}: the sentence has words 1 to {block.words(0)}."
+        )
 
 
 def _check_head(model: Model, arcs: FloatArray, word: int, head: int) -> None:
@@ -191,9 +193,9 @@ def _check_head(model: Model, arcs: FloatArray, word: int, head: int) -> None:
         )
     if not math.isfinite(arcs[head, word]):
         why = (
-            "training had no arc as long between such tags"
+            "it is longer than any training arc between the same tags"
             if model.companion is None
-            else "its first-order pruner finds it too unlikely"
+            else "the first-order pruner considers it too improbable"
         )
         raise ArgumentError(f"the model does not consider head {head} for word {word}: {why}.")
 
@@ -207,12 +209,12 @@ def _with_head(heads: IntArray, word: int, head: int) -> IntArray:
 def _runner_up(
     model: Model, scores: Scores, arcs: FloatArray, heads: IntArray, word: int, head: int
 ) -> int:
-    """The other head that scores best; with parts, if possible one that leaves a tree."""
+    """The best-scoring other head; with parts, one that yields a tree if there is any."""
     column = arcs[:, word].copy()
     column[[head, word]] = -np.inf
     others = np.flatnonzero(np.isfinite(column))
     if not len(others):
-        raise ArgumentError(f"word {word} has no other possible head to compare with.")
+        raise ArgumentError(f"word {word} has no other possible head.")
     if not scores.tables:
         return int(column.argmax())
     rivals = np.stack([_with_head(heads, word, int(other)) for other in others])

@@ -1,4 +1,4 @@
-"""Model files of format 1: all options flat, and a pruner as a model of its own."""
+"""Model files of format 1: flat options, and the pruner as a nested model."""
 
 from __future__ import annotations
 
@@ -14,18 +14,16 @@ from arbora.models.components import EveryArc, FirstOrderPruner, Pruner, StagedL
 from arbora.models.model import Model, linear_scorer, make_labeller
 from arbora.models.stored import stored_clusters, stored_engine, stored_weights
 from arbora.models.tensor_file import Tensors
-from arbora.options import HigherOrderOptions, ParserOptions
+from arbora.options import HigherOrderOptions, ParserOptions, current_names
 from arbora.scoring import LinearScorer
 
 __all__ = ["build_format1"]
 
 _PRUNER = "pruner."  # before the names of a pruner's tensors
-# Names that have changed since.
-_RENAMED = {"l2": "regularization"}
 
 
 def build_format1(description: dict[str, Any], tensors: Tensors) -> Model:
-    """The model that a file of format 1 holds."""
+    """The model in a file of format 1."""
     check_arrays(tensors)
     options = _options(description["settings"])
     settings = FeatureSettings(**description["features"])
@@ -57,11 +55,11 @@ def build_format1(description: dict[str, Any], tensors: Tensors) -> Model:
 
 
 def _options(settings: dict[str, Any]) -> ParserOptions:
-    """The options that had an effect, by their present names."""
-    flat = {_RENAMED.get(name, name): value for name, value in settings.items()}
+    """The options that had an effect, by their current names."""
+    flat, _ = current_names(settings)
     flat = {name: value for name, value in flat.items() if value is not None}
     if not flat.get("clusters"):
-        flat.pop("cluster_of", None)  # which had a default even where it had no effect
+        flat.pop("cluster_of", None)  # had a default even without effect
     choices: dict[str, Any] = {name: flat[name] for name in ("learner", "order") if name in flat}
     if flat.get("learner") == "maxmargin":
         flat["optimizer"] = "eg"
@@ -69,7 +67,7 @@ def _options(settings: dict[str, Any]) -> ParserOptions:
 
 
 def _own_filter(options: ParserOptions, tensors: Tensors) -> NDArray[np.uint16]:
-    """The filter of a first-order model; that of others belongs to their pruner."""
+    """The arc filter of a first-order model; in other models it belongs to the pruner."""
     if isinstance(options.order, HigherOrderOptions):
         return np.zeros(0, dtype=np.uint16)
     found: NDArray[np.uint16] = tensors["arc_filter"]
@@ -81,7 +79,7 @@ def _pruner(
 ) -> Pruner:
     order, described = options.order, description.get("pruner")
     if (described is not None) != isinstance(order, HigherOrderOptions):
-        raise ModelError("the model has a pruner that its order does not need, or lacks one.")
+        raise ModelError("the model's pruner does not fit its order.")
     if described is None or not isinstance(order, HigherOrderOptions):
         return EveryArc()
     if "pruner" in described:

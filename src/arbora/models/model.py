@@ -1,4 +1,4 @@
-"""A trained model: components that can be exchanged, and what was decided in training."""
+"""A trained model: exchangeable components, and the decisions made in training."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ __all__ = ["Model", "linear_scorer", "make_labeller"]
 
 @dataclass(frozen=True)
 class Model:
-    """Everything that parsing needs, and a card that says where it comes from.
+    """Everything that parsing needs, and a card that describes its origin.
 
-    `temperature` divides the scores where probabilities are asked for; it is fitted on dev.
+    Scores are divided by `temperature`, which is fitted on dev, to compute probabilities.
     """
 
     options: ParserOptions
@@ -46,15 +46,15 @@ class Model:
 
     @property
     def n_clusters(self) -> int:
-        """Hidden clusters of arcs; 0 for none."""
+        """The number of hidden clusters of arcs; 0 for none."""
         order = self.options.order
         return order.clusters if isinstance(order, FirstOrderOptions) else 0
 
     def engine(self, threads: int = 1, trees: TreeClass | None = None) -> Any:
-        """The inference that the model was made for, over its class of trees or another.
+        """The model's inference engine, over its class of trees or another.
 
-        Belief propagation stays within the class that was learnt; only the tree that is chosen at
-        the end may be of another.
+        Belief propagation always uses the class that was learnt; only the decoded tree may be of
+        another class.
         """
         order, chosen = self.options.order, trees or self.decode_trees
         if isinstance(order, FirstOrderOptions):
@@ -65,7 +65,7 @@ class Model:
         return higher_order_engine(order.inference, chosen, self.root, threads)
 
     def on_threads(self, threads: int) -> Model:
-        """The same model for use on so many threads."""
+        """The same model on another number of threads."""
         scorer = self.scorer
         if isinstance(scorer, LinearScorer):
             scorer = scorer.on_threads(threads)
@@ -87,7 +87,7 @@ class Model:
         return model
 
     def with_labels(self, names: Iterable[str]) -> Model:
-        """The same model, which also knows the given labels, with weights of zero."""
+        """The same model with additional labels, whose weights are zero."""
         new = tuple(name for name in names if name not in self.labels)
         if not new:
             return self
@@ -107,19 +107,19 @@ class Model:
         return replace(self, labels=labels, scorer=scorer, labeller=labeller)
 
     def with_card(self, **entries: Any) -> Model:
-        """The same with further entries in its card."""
+        """The same model with further entries in its card."""
         return replace(self, card=self.card | entries)
 
     @property
     def companion(self) -> FirstOrderPruner | None:
-        """The first-order model inside a higher-order one."""
+        """The first-order pruner of a higher-order model."""
         return self.pruner if isinstance(self.pruner, FirstOrderPruner) else None
 
 
 def linear_scorer(
     options: ParserOptions, encoder: Encoder, n_labels: int, threads: int = 1
 ) -> LinearScorer:
-    """The linear scorer that options ask for: of arcs, labelled or clustered arcs, or parts."""
+    """The linear scorer for the options: of arcs, labelled or clustered arcs, or parts."""
     order, settings = options.order, encoder.settings
     row_bits = options.label_bits or 17
     if isinstance(order, FirstOrderOptions) and order.clusters:
@@ -138,7 +138,7 @@ def linear_scorer(
 def make_labeller(
     options: ParserOptions, encoder: Encoder, n_labels: int, threads: int = 1
 ) -> Labeller:
-    """The labeller that options ask for."""
+    """The labeller for the options."""
     if options.labels == "staged":
         return StagedLabels(
             LabelScorer(encoder.settings, options.label_bits or 17, n_labels, threads)
@@ -156,5 +156,5 @@ def _of_component(name: str, parameters: dict[str, NDArray[Any]]) -> dict[str, N
 
 
 def _widened(rows: NDArray[Any], width: int, more: int) -> NDArray[Any]:
-    """Rows of `width` weights, one after the other, with `more` zeros at the end of each."""
+    """Consecutive rows of `width` weights, with `more` zeros appended to each row."""
     return np.pad(rows.reshape(-1, width), ((0, 0), (0, more))).reshape(-1)

@@ -1,7 +1,7 @@
 """The model file: safetensors, with everything except the arrays as JSON in its metadata.
 
-Every component describes itself and has its arrays under its own prefix. Loading checks the whole
-file before it trusts any of it, and runs nothing. Files of format 1 are read by `format1.py`.
+Every component describes itself and stores its arrays under its own prefix. Loading checks the
+whole file first and executes nothing from it. `format1.py` reads files of format 1.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _LAYOUT = "layout"  # the checksum of names, types and shapes, which the first f
 
 
 def write_model(model: Model, path: str | os.PathLike[str]) -> None:
-    """Writes the file aside and renames it when it is whole; at the end the disk has it."""
+    """Writes a temporary file, syncs it to the disk and renames it."""
     with open_output(path, durable=True) as write:
         write(to_bytes(model))
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
-    """The model in a file; everything in the file is checked, and nothing in it is run."""
+    """The model in a file; all contents are checked, and none are executed."""
     name = os.fspath(path)
     try:
         return from_bytes(read_contents(path))
@@ -75,9 +75,9 @@ def stored_version(path: str | os.PathLike[str]) -> int:
 
 
 def to_bytes(model: Model) -> bytes:
-    """The file's contents; the same model gives the same bytes.
+    """The contents of the model file; the same model gives the same bytes.
 
-    A model that could not be read again is refused.
+    A model that could not be read again raises an error.
     """
     check_model(model)
     tensors: Tensors = {}
@@ -85,17 +85,17 @@ def to_bytes(model: Model) -> bytes:
     text = text.encode(errors="replace").decode()  # names of files need not be Unicode
     if len(text.encode()) > MAX_HEADER_BYTES // 2:
         raise ModelError(
-            f"the model's description has {len(text) / 1e6:,.1f} MB, which is too large: check the "
-            "labels and the licence."
+            f"the model's description is too large, {len(text) / 1e6:,.1f} MB: check the labels "
+            "and the licence."
         )
     tensors[_LAYOUT] = layout_of(tensors)
     tensors[_CHECKSUM] = checksum_of(text, tensors)
-    # One entry only: safetensors writes several in any order.
+    # A single entry, because the order in which safetensors writes several is undefined.
     return save_tensors(tensors, {_KEY: text})
 
 
 def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
-    """Everything except the arrays, which are put into `tensors`."""
+    """The description of the model; its arrays are added to `tensors`."""
     described, arrays = model.scorer.state()
     _put(tensors, "scorer", arrays, sparse=isinstance(model.scorer, LinearScorer))
     components: dict[str, Any] = {
@@ -123,11 +123,11 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
 
 
 def from_bytes(data: bytes) -> Model:
-    """The model in a file's contents, or a `ModelError` that says what is wrong with them."""
+    """The model from the contents of a file; raises `ModelError` if they are invalid."""
     metadata, tensors = parse_tensors(data)
     text = metadata.get(_KEY)
     if not isinstance(text, str):
-        raise ModelError("this is a safetensors file, but not a model of Arbora.")
+        raise ModelError("this is a safetensors file, but not an Arbora model.")
     has_layout = _check_sums(text, tensors)
     try:
         description = parse_json(text)
@@ -157,7 +157,7 @@ def from_bytes(data: bytes) -> Model:
 
 
 def _check_sums(text: str, tensors: Tensors) -> bool:
-    """Takes both checksums out of the tensors; whether there was one of the layout."""
+    """Verifies and removes both checksums; returns whether there was one of the layout."""
     checksum = tensors.pop(_CHECKSUM, np.zeros(0, dtype=np.uint8))
     right = checksum.tobytes() == checksum_of(text, tensors).tobytes()
     has_layout = _LAYOUT in tensors
@@ -173,15 +173,15 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     components = description["components"]
     own = "" if components["scorer"]["kind"] == LinearScorer.kind else _SCORER  # checked by itself
     check_arrays({name: v for name, v in tensors.items() if not own or not name.startswith(own)})
-    options = ParserOptions.from_keywords(_without_nothing(description["options"]))
+    options = ParserOptions.from_keywords(_without_none(description["options"]))
     labels = tuple(description["labels"])
     settings = FeatureSettings(**components["encoder"])
     encoder = Encoder(settings, stored_clusters(tensors.get("encoder.word_clusters")))
     described = components["scorer"]
     if described["kind"] not in SCORERS:
         raise ModelError(
-            f"the model has a scorer of kind {described['kind']!r}, which is not known here: "
-            "import the module that registers it (arbora.scoring.register_scorer)."
+            f"the model has a scorer of unknown kind {described['kind']!r}: import the module that "
+            "registers it with arbora.scoring.register_scorer."
         )
     scorer: Any
     if described["kind"] == LinearScorer.kind:
@@ -208,15 +208,15 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     )
 
 
-def _without_nothing(keywords: dict[str, Any]) -> dict[str, Any]:
-    """Options that have no value under the others were saved as None."""
+def _without_none(keywords: dict[str, Any]) -> dict[str, Any]:
+    """Removes None, the saved value of options without effect."""
     return {name: value for name, value in keywords.items() if value is not None}
 
 
 def _linear(
     scorer: LinearScorer, described: dict[str, Any], tensors: Tensors, prefix: str
 ) -> LinearScorer:
-    """The scorer that the options ask for, with the weights of the file."""
+    """The linear scorer for the options, with the weights of the file."""
     own, _ = scorer.state()
     if any(described[name] != value for name, value in own.items()):
         raise ModelError(f"the model's {prefix} does not fit its options.")
@@ -242,7 +242,7 @@ def _pruner(
     order = options.order
     described = description["components"].get("pruner")
     if (described is not None) != isinstance(order, HigherOrderOptions):
-        raise ModelError("the model has a pruner that its order does not need, or lacks one.")
+        raise ModelError("the model's pruner does not fit its order.")
     if described is None or not isinstance(order, HigherOrderOptions):
         return EveryArc()
     scorer = LinearScorer(encoder.settings, options.bits)
@@ -259,7 +259,7 @@ def _cluster_bytes(clusters: WordClusters) -> NDArray[np.uint8]:
 def _put(
     tensors: Tensors, prefix: str, arrays: dict[str, NDArray[Any]], *, sparse: bool = True
 ) -> None:
-    """Stores arrays; of linear weights only those that are not zero, if that is smaller."""
+    """Stores arrays; linear weights are stored sparsely if that is smaller."""
     for name, values in arrays.items():
         used = np.flatnonzero(values) if sparse and name == "weights" else None
         if used is not None and 8 * len(used) < 4 * len(values):

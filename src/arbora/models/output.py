@@ -1,4 +1,4 @@
-"""Parsed blocks: trees written into their sentences, with what was asked for beside them."""
+"""Parsed sentences: trees with their probabilities, log-probabilities and certificates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from arbora.types import FloatArray, IntArray
 
 __all__ = ["ParsedBlock", "ParsedSentence", "parse_block"]
 
-# What an earlier parse said of its own tree, in comments and in MISC.
+# Comments and MISC entries that an earlier parse wrote.
 _OF_OTHER_TREES = [
     "arbora.rank", "arbora.certified", "arbora.gap", "arbora.log_prob",
     "arbora.arc_probabilities", "arbora.label_probabilities", "ArcProb", "LabelProb",
@@ -25,11 +25,11 @@ _OF_OTHER_TREES = [
 
 
 class ParsedSentence(Sentence):
-    """A sentence with the tree that a parser gave it.
+    """A sentence with a tree from a parser.
 
     `arc_probabilities` and `label_probabilities` (of the label given the arc) have one number per
-    word; `log_prob` is that of the whole tree with its labels. Without probabilities the arrays
-    are empty and `log_prob` is None.
+    word. `log_prob` is the log-probability of the labelled tree. If probabilities were not
+    computed, the arrays are empty and `log_prob` is None.
     """
 
     __slots__ = ("arc_probabilities", "label_probabilities", "log_prob")
@@ -62,10 +62,10 @@ def _parsed_sentence(text: bytes, file_format: Any, *figures: Any) -> ParsedSent
 
 @dataclass(frozen=True)
 class ParsedBlock:
-    """Sentences of a block (some of them several times) with their trees."""
+    """Sentences of a block with their trees; k-best lists and samples repeat sentences."""
 
     block: Block
-    sentences: NDArray[np.int64]  # which sentence of the block each tree is of
+    sentences: NDArray[np.int64]  # the sentence of each tree
     ranks: NDArray[np.int64] | None  # of k-best lists and samples
     trees: ParsedTrees
     label_names: tuple[str, ...]
@@ -73,9 +73,9 @@ class ParsedBlock:
     def to_bytes(self, probabilities: bool, certificates: bool = False) -> bytes:
         """The block with HEAD and DEPREL replaced, and nothing else changed.
 
-        What an earlier parse wrote of its own trees is left out.
-        Probabilities go into MISC (ArcProb, LabelProb) and into comments; a file of CoNLL-X, which
-        has no MISC, gets them as comments. Certificates go into comments.
+        Comments and MISC entries of an earlier parse are removed. Probabilities are written to
+        MISC (ArcProb, LabelProb) and comments; in CoNLL-X, which has no MISC, to comments only.
+        Certificates are written to comments.
         """
         names, labels = list(self.label_names), self.trees.labels
         if len(labels) and labels.min() < 0:
@@ -123,7 +123,7 @@ class ParsedBlock:
         return lines
 
     def _probabilities(self, words: slice) -> list[str]:
-        """The probabilities of a sentence as comments: of its arcs and, if it has them, labels."""
+        """The arc and label probabilities of a sentence as comments."""
         figures = {"arc": self.trees.arc_probabilities}
         if self.trees.labels.min(initial=0) >= 0:
             figures["label"] = self.trees.label_probabilities
@@ -134,7 +134,7 @@ class ParsedBlock:
         ]
 
     def _certificate(self, i: int) -> list[str]:
-        """Whether no tree is better, and by how much one may be; first-order decoding is exact."""
+        """Comments on whether the tree is the best, and on the gap if not."""
         known = len(self.trees.certified) > 0
         certified = bool(self.trees.certified[i]) if known else True
         gap = 0.0 if certified else float(self.trees.gaps[i])
@@ -144,7 +144,7 @@ class ParsedBlock:
 def parse_block(
     decoder: Decoder, block: Block, options: ParseOptions, first: int = 0
 ) -> ParsedBlock:
-    """Parses every sentence of a block, the first of which has this number in its file."""
+    """Parses every sentence of a block; `first` is the number of its first sentence in the file."""
     model = decoder.model
     encoded = model.encoder.encode(block)
     if options.kbest is None and options.samples is None:
@@ -152,7 +152,7 @@ def parse_block(
         trees = decoder(encoded, options.probabilities)
         return ParsedBlock(block, sentences, None, trees, model.labels)
     pieces = [
-        decoder.many(encoded, sentences, options, first + sentences)
+        decoder.kbest_or_samples(encoded, sentences, options, first + sentences)
         for sentences in decoder.pieces(encoded)
     ]
     counts = np.concatenate([count for _, count in pieces])

@@ -1,4 +1,4 @@
-"""Weights and word clusters as model files store them."""
+"""Weights, word clusters and engines as stored in model files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["stored_clusters", "stored_engine", "stored_weights"]
 
 
 def stored_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32]:
-    """Weights that are stored whole, or only where they are not zero.
+    """Weights that are stored densely or sparsely.
 
-    What the options ask for, and not what the file says, is how much memory is taken.
+    The options determine the amount of memory, not the file.
     """
     if name in tensors:
         found: NDArray[np.float32] = tensors[name]
@@ -41,7 +41,7 @@ def stored_clusters(text: NDArray[np.uint8] | None) -> WordClusters | None:
 
 
 def stored_engine(trees: TreeClass, root: Root) -> FirstOrderEngine:
-    """The inference of a pruner, if a file names one that there is."""
+    """The engine of a stored pruner; unknown names raise an error."""
     if trees not in get_args(TreeClass) or root not in get_args(Root):
-        raise ModelError(f"the model's pruner has trees {trees!r} and root {root!r}.")
+        raise ModelError(f"the model's pruner has invalid trees {trees!r} or root {root!r}.")
     return first_order_engine(trees, root)

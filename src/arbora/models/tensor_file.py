@@ -1,7 +1,7 @@
-"""Safetensors files read with suspicion: sizes before contents, checksums before meaning.
+"""Reading of untrusted safetensors files, the format of models and checkpoints.
 
-Models and checkpoints are such files. A file is refused with a `ModelError` before anything large
-is unpacked, parsed or allocated on its word alone.
+Sizes and checksums are checked first. An invalid file raises a `ModelError` before anything large
+is unpacked, parsed or allocated.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ __all__ = [
 
 Tensors = dict[str, NDArray[Any]]
 
-MAX_HEADER_BYTES = 10_000_000  # what is not arrays; a model has some 10 kB of it
-_DEEPEST = 40  # brackets within brackets; a model has 6
-_GZIP = b"\x1f\x8b"  # what a packed file begins with
-# Weights hardly shrink when they are packed, since zeros are not stored.
+MAX_HEADER_BYTES = 10_000_000  # of everything except the arrays; about 10 kB in a model
+_DEEPEST = 40  # JSON nesting depth; 6 in a model
+_GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
+# Zeros are not stored, so compression hardly shrinks weights.
 _UNPACKED_BASE, _UNPACKED_RATIO = 64_000_000, 50
 
-# A text in quotes; one that is not closed goes to the end, so that the search stays linear.
+# A JSON string; an unclosed one extends to the end, so that the search stays linear.
 _TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _BRACKETS = re.compile(r"[\[{]|[\]}]")
 
 
 def read_contents(path: str | os.PathLike[str]) -> bytes:
-    """A file's bytes, unpacked, once the sizes that its header states are plausible."""
+    """The uncompressed contents of a file, if the sizes in its header are plausible."""
     try:
         with Path(path).open("rb") as file:
             status = os.fstat(file.fileno())
-            # Only reading tells the size of a pipe.
+            # The size of a pipe is unknown.
             size = status.st_size if stat.S_ISREG(status.st_mode) else None
             if file.peek(2)[:2] != _GZIP:
                 return _read_stated(file, size, None)
@@ -73,7 +73,7 @@ def read_contents(path: str | os.PathLike[str]) -> bytes:
 
 
 def _read_stated(stream: IO[bytes], size: int | None, packed_size: int | None) -> bytes:
-    """Reads as much as the header says there is, if the file can hold that."""
+    """Reads as many bytes as the header states, if that is possible."""
     start = stream.read(9)
     length = _header_length(start)
     start += stream.read(length - 1)
@@ -84,8 +84,8 @@ def _read_stated(stream: IO[bytes], size: int | None, packed_size: int | None) -
         )
     if packed_size is not None and stated > _UNPACKED_BASE + _UNPACKED_RATIO * packed_size:
         raise ModelError(
-            f"the file has {packed_size / 1e6:,.1f} MB and would unpack to {stated / 1e6:,.1f} MB, "
-            "which no model does."
+            f"the file has {packed_size / 1e6:,.1f} MB and claims {stated / 1e6:,.1f} MB "
+            "uncompressed; it is not a model."
         )
     contents = start + stream.read(stated - 8 - length)
     if len(contents) < stated:
@@ -96,7 +96,7 @@ def _read_stated(stream: IO[bytes], size: int | None, packed_size: int | None) -
 
 
 def parse_tensors(contents: bytes) -> tuple[dict[str, Any], Tensors]:
-    """Metadata and tensors; safetensors itself checks that sizes fit."""
+    """Metadata and tensors; safetensors checks their sizes."""
     metadata = _parse_header(contents, _header_length(contents)).get("__metadata__")
     if metadata is not None and not isinstance(metadata, dict):
         raise ModelError("the file is damaged; get it again.")
@@ -112,10 +112,10 @@ def _header_length(contents: bytes) -> int:
         raise ModelError("the file is empty or cut short; it is not a model.")
     length = int.from_bytes(contents[:8], "little")
     if contents[8:9] != b"{" or length < 2:
-        raise ModelError("this is not a model of Arbora.")
+        raise ModelError("this is not an Arbora model.")
     if length > MAX_HEADER_BYTES:
         raise ModelError(
-            f"the file's header would have {length / 1e6:,.1f} MB, and a model's has at most "
+            f"the file's header claims {length / 1e6:,.1f} MB; a model's has at most "
             f"{MAX_HEADER_BYTES / 1e6:,.0f} MB."
         )
     return length
@@ -129,12 +129,12 @@ def _parse_header(contents: bytes, length: int) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ModelError("the file is damaged; get it again.") from None
     if not isinstance(found, dict):
-        raise ModelError("this is not a model of Arbora.")
+        raise ModelError("this is not an Arbora model.")
     return found
 
 
 def _data_size(header: dict[str, Any]) -> int:
-    """Bytes of the arrays, as the header states them."""
+    """The size of the arrays in bytes, as stated in the header."""
     try:
         ends = [entry["data_offsets"][1] for name, entry in header.items() if name[:2] != "__"]
     except (TypeError, KeyError, IndexError):
@@ -145,16 +145,16 @@ def _data_size(header: dict[str, Any]) -> int:
 
 
 def parse_json(text: str) -> Any:
-    """What a JSON text says, if it is one and no deeper nested than ours are."""
+    """The value of a JSON text; invalid or deeply nested texts raise an error."""
     depth = 0
     for bracket in _BRACKETS.finditer(_TEXT.sub("", text)):
         depth += 1 if bracket[0] in "[{" else -1
         if depth > _DEEPEST:
-            raise ModelError(f"the file's JSON is nested more than {_DEEPEST} deep.")
+            raise ModelError(f"the file's JSON is nested more than {_DEEPEST} levels deep.")
     try:
         found = json.loads(text)
         if _SURROGATE.search(text):
-            json.dumps(found, ensure_ascii=False).encode()  # fails for halves of characters
+            json.dumps(found, ensure_ascii=False).encode()  # fails for lone surrogates
     except (ValueError, RecursionError):
         raise ModelError("the file is damaged; get it again.") from None
     return found
@@ -163,13 +163,13 @@ def parse_json(text: str) -> Any:
 def with_zeros(
     places: NDArray[np.generic], values: NDArray[np.generic], length: int
 ) -> NDArray[Any]:
-    """The values at their places, which increase, and zeros elsewhere."""
+    """A dense array from values and their increasing indices."""
     fits = places.dtype == np.uint32 and places.ndim == 1 and places.shape == values.shape
     if not fits or (np.diff(places.astype(np.int64), append=length) <= 0).any():
         raise ModelError("the file is damaged; get it again.")
     if length * values.itemsize > physical_memory():
         raise ModelError(
-            f"an array takes {length * values.itemsize * 1e-9:,.1f} GB, and this machine has "
+            f"an array needs {length * values.itemsize * 1e-9:,.1f} GB, and this machine has "
             f"{physical_memory() * 1e-9:,.1f} GB of memory."
         )
     whole: NDArray[Any] = np.zeros(length, dtype=values.dtype)
@@ -178,7 +178,7 @@ def with_zeros(
 
 
 def checksum_of(text: str, tensors: Tensors) -> NDArray[np.uint8]:
-    """Of a file's text and the arrays' names and bytes: tells whether any of these was altered."""
+    """A checksum of a file's text and of the arrays' names and bytes."""
     digest = hashlib.sha256(text.encode())
     for name in sorted(tensors):
         digest.update(name.encode())
@@ -187,7 +187,7 @@ def checksum_of(text: str, tensors: Tensors) -> NDArray[np.uint8]:
 
 
 def layout_of(tensors: Tensors) -> NDArray[np.uint8]:
-    """A checksum of what the bytes mean: the arrays' names, types and shapes."""
+    """A checksum of the arrays' names, types and shapes."""
     layout = [(name, tensors[name].dtype.str, tensors[name].shape) for name in sorted(tensors)]
     digest = hashlib.sha256(json.dumps(layout).encode()).digest()
     return np.frombuffer(digest, dtype=np.uint8)

@@ -1,6 +1,6 @@
-"""Variants of features in words: direction and distance, or how the words of a part stand.
+"""Readable feature variants: direction and distance, or the word order of a part.
 
-The numbers are those of `cpp/include/arbora/features/arc_templates.hpp` and `part_templates.hpp`.
+The codes are defined in `cpp/include/arbora/features/arc_templates.hpp` and `part_templates.hpp`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _DISTANCES = ("1", "2", "3", "4-5", "6-9", "10-19", "20+")
 _ROOT = 15  # the variant of arcs from the root symbol
 _SIBLING_DISTANCES = ("1", "2", "3-5", "6-10", "11+")
 _GRAND_DISTANCES = ("1", "2", "3-5", "6+")
-_ORDERS = ("m g h", "g m h", "g h m", "m h g", "h m g", "h g m")  # as words stand in the sentence
+_ORDERS = ("m g h", "g m h", "g h m", "m h g", "h m g", "h g m")  # by word order
 
 
 def variant_text(variant: int) -> str:

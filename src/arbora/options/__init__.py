@@ -1,8 +1,8 @@
-"""Every choice, declared once: small dataclasses with default, range, help and panel.
+"""Options, each declared once: small dataclasses with default, range, help and panel.
 
 The command line, validation, help, model cards, tables in the documentation and the typed signature
-of `Parser` derive from these declarations. Only the standard library is imported here, so that
-help does not wait for NumPy.
+of `Parser` derive from these declarations. This package imports only the standard library, so that
+`--help` does not wait for NumPy.
 """
 
 from arbora.options.build import PublicOption, flatten, public_options
@@ -50,9 +50,11 @@ from arbora.options.orders import (
 )
 from arbora.options.parser import LabelsName, ParserOptions, RootName, Templates
 from arbora.options.parsing import ParseOptions
+from arbora.options.renamed import RENAMED_OPTIONS, current_names
 from arbora.options.spelling import speak_command_line, spelled
 
 __all__ = [
+    "RENAMED_OPTIONS",
     "AdaGradOptions",
     "AutomataOptions",
     "BeliefLearnerOptions",
@@ -93,6 +95,7 @@ __all__ = [
     "SolverName",
     "Templates",
     "TrainingInferenceOptions",
+    "current_names",
     "flatten",
     "public_options",
     "speak_command_line",

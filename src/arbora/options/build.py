@@ -1,4 +1,4 @@
-"""From options by their public names to components, and back."""
+"""Conversion between public option names and components."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class PublicOption(NamedTuple):
     spec: Spec
     kind: Kind
     default: Any  # None if it depends on other choices
-    tags: tuple[str, ...]  # of a slot
+    tags: tuple[str, ...]  # the alternatives of a slot
     owners: tuple[tuple[str, str], ...]  # (slot, tag) of the components that have it
 
 
 def public_options(root: type[Component]) -> dict[str, PublicOption]:
-    """All options that `root` and the components of its slots have, each once."""
+    """All options of `root` and of the components in its slots, each once."""
     found: dict[str, PublicOption] = {}
     for one, owner in _walk(root, ()):
         tags = tuple(component.tag for component in one.spec.components)
@@ -66,7 +66,7 @@ def _merged(old: PublicOption, new: PublicOption) -> PublicOption:
 def build(
     root: type[Some], keywords: Mapping[str, Any], kept: Mapping[str, Any] | None = None
 ) -> Some:
-    """A component from options by their public names; an error names those without effect.
+    """A component from options by their public names; options without effect raise an error.
 
     Options in `kept` are used where they apply and ignored elsewhere.
     """
@@ -97,7 +97,7 @@ def _build(
 
 
 def _applies(one: FieldOption, value: Any) -> bool:
-    """Whether a kept value is possible here: a component may have fewer choices than another."""
+    """Whether this component allows a kept value: it may have fewer choices than another."""
     tags = list(alternatives(one.spec.components))
     return value in tags if tags else True
 

@@ -1,13 +1,20 @@
-"""Combinations that types alone do not rule out; each is refused in a sentence with a remedy."""
+"""Invalid combinations of options; each error message names a remedy."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from arbora.errors import ArgumentError
-from arbora.options.inference import BeliefPropagationOptions, ExactOptions
+from arbora.options.inference import (
+    BeliefPropagationOptions,
+    ExactOptions,
+    InferenceOptions,
+    TrainingInferenceOptions,
+)
 from arbora.options.learners import (
     BeliefLearnerOptions,
+    LearnerOptions,
     LogLinearOptions,
     MaxMarginOptions,
     MiraOptions,
@@ -22,22 +29,22 @@ if TYPE_CHECKING:
 __all__ = ["check_combinations"]
 
 
-def check_combinations(options: ParserOptions) -> None:
-    """Refuses options that contradict each other."""
+def check_combinations(options: ParserOptions, given: Collection[str] = ()) -> None:
+    """Refuses options that contradict each other; messages name those that were `given`."""
     order = options.order
     _check_trees(options)
     if isinstance(order, FirstOrderOptions):
         _check_first_order(options, order)
     else:
-        _check_higher_order(options, order)
+        _check_higher_order(options, order, given)
 
 
 def _check_trees(options: ParserOptions) -> None:
     learner = options.learner
     if options.trees == "projective" and options.decode_trees == "nonprojective":
         raise ArgumentError(
-            "a model of projective trees cannot decode others: leave "
-            f"{spelled('decode_trees')} out."
+            "a projective model cannot decode nonprojective trees: leave out "
+            f"{spelled('decode_trees')}."
         )
     crossing = options.trees != "projective" and isinstance(learner, BeliefLearnerOptions)
     if crossing and getattr(learner, "projectivise", None) is not None:
@@ -56,22 +63,24 @@ def _check_first_order(options: ParserOptions, order: FirstOrderOptions) -> None
     learner = options.learner
     if not isinstance(learner, LogLinearOptions):
         raise ArgumentError(
-            f"hidden clusters require {spelled('learner', 'loglinear')}, which sums over them; "
-            f"{learner.tag} does not."
+            f"hidden clusters require {spelled('learner', 'loglinear')}; {learner.tag} does not "
+            "sum over them."
         )
     if isinstance(learner.optimizer, ExponentiatedGradientOptions):
         raise ArgumentError(
-            "exponentiated gradient needs fully observed trees: use another "
+            "exponentiated gradient does not support hidden clusters: use another "
             f"{spelled('optimizer')}, or no clusters."
         )
     if options.labels == "joint":
         raise ArgumentError(
-            "hidden clusters and joint labels exclude each other: use "
+            "hidden clusters cannot be combined with joint labels: use "
             f"{spelled('labels', 'staged')}."
         )
 
 
-def _check_higher_order(options: ParserOptions, order: HigherOrderOptions) -> None:
+def _check_higher_order(
+    options: ParserOptions, order: HigherOrderOptions, given: Collection[str]
+) -> None:
     learner, inference, training = options.learner, order.inference, order.training_inference
     assert inference is not None
     assert training is not None
@@ -83,16 +92,11 @@ def _check_higher_order(options: ParserOptions, order: HigherOrderOptions) -> No
             )
     _check_learner(options, order)
     if learner.need not in training.offers:
-        able = [one for one in ("automata", "dual", "exact", "bp") if learner.need in _OFFERS[one]]
-        raise ArgumentError(
-            f"{learner.tag} needs {_NEEDS[learner.need]}, which "
-            f"{spelled('training_inference', training.tag)} does not give: use "
-            f"{' or '.join(able)}."
-        )
+        raise _unable(learner, inference, training, given)
     if isinstance(learner, BeliefLearnerOptions) and learner.need not in inference.offers:
         raise ArgumentError(
-            f"{learner.tag} trains marginals, which {spelled('inference', inference.tag)} does "
-            "not use: use bp or exact."
+            f"{spelled('learner', learner.tag)} trains marginals, which "
+            f"{spelled('inference', inference.tag)} does not use: use bp or exact."
         )
     if options.decode not in inference.decoders:
         raise ArgumentError(
@@ -105,9 +109,30 @@ def _check_higher_order(options: ParserOptions, order: HigherOrderOptions) -> No
         )
         if isinstance(engine, BeliefPropagationOptions) and engine.factors == "pairs" and not both:
             raise ArgumentError(
-                f"{spelled('factors', 'pairs')} requires bp for training and decoding: no other "
-                f"inference scores any two siblings. Use {spelled('factors', 'automata')}."
+                f"{spelled('factors', 'pairs')} requires bp for training and decoding: use "
+                f"{spelled('factors', 'automata')}."
             )
+
+
+def _unable(
+    learner: LearnerOptions,
+    inference: InferenceOptions,
+    training: TrainingInferenceOptions,
+    given: Collection[str],
+) -> ArgumentError:
+    """The error for training inference that the learner cannot use.
+
+    If it was not given, it follows from `inference`, and the message names that.
+    """
+    able = [one for one in ("automata", "dual", "exact", "bp") if learner.need in _OFFERS[one]]
+    needs = f"{spelled('learner', learner.tag)} needs {_NEEDS[learner.need]}, which "
+    if "training_inference" in given or training.tag != inference.tag:
+        used = spelled("training_inference", training.tag)
+        return ArgumentError(f"{needs}{used} does not give: use {' or '.join(able)}.")
+    return ArgumentError(
+        f"{needs}{spelled('inference', inference.tag)} does not give: choose another learner, or "
+        f"add {spelled('training_inference', able[0])}."
+    )
 
 
 _NEEDS = {
@@ -138,7 +163,7 @@ def _check_learner(options: ParserOptions, order: HigherOrderOptions) -> None:
     if isinstance(learner, LogLinearOptions) and not isinstance(learner.optimizer, OnlineOptions):
         raise ArgumentError(
             f"{spelled('optimizer', learner.optimizer.tag)} requires {spelled('order', 'first')}; "
-            "higher orders are trained by adagrad or sgd."
+            "higher orders are trained with adagrad or sgd."
         )
     if options.labels == "joint":
         raise ArgumentError(

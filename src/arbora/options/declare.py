@@ -1,8 +1,8 @@
-"""How an option is declared: a dataclass field with its range, help and panel in the metadata.
+"""Declaration of options: dataclass fields with range, help and panel in their metadata.
 
-An option is known by one public name everywhere: as a keyword of `Parser`, on the command line, in
-model files and in the documentation. A choice between alternatives that have options of their own
-is a *slot*; each alternative is a `Component`, a small frozen dataclass with a `tag`.
+An option has one public name: as a keyword of `Parser`, on the command line, in model files and in
+the documentation. A choice between alternatives that have options of their own is a *slot*. Each
+alternative is a `Component`, a small frozen dataclass with a `tag`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Panel = Literal["Learning", "Trees and decoding", "Model"]
 
 @dataclass(frozen=True)
 class Spec:
-    """What is known about an option besides its type and default.
+    """The metadata of an option, besides its type and default.
 
-    `name` is the public name if it differs from the field's. `default_text` states a default that
-    depends on other choices. `common` options are shown by `--help`, all others by `--help-all`.
-    A model that is trained further keeps the options that are `kept`.
+    `name` is the public name if it differs from the field name. `default_text` states a default
+    that depends on other options. `--help` shows the `common` options, `--help-all` shows all.
+    Continued training keeps the `kept` options of the model.
     """
 
     help: str
@@ -121,9 +121,9 @@ class FieldOption(NamedTuple):
 
 
 def alternatives(components: tuple[type[Component], ...]) -> dict[str, type[Component]]:
-    """What a slot can hold, by tag: its components, and components of your own.
+    """The alternatives of a slot by tag: its components, and user-defined ones.
 
-    The latter are classes that derive from one of the slot's and have a tag of their own.
+    User-defined components derive from one of the slot's components and define their own tag.
     """
     found = {one.tag: one for one in components if hasattr(one, "tag")}
     waiting = list(components)

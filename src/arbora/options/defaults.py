@@ -1,4 +1,4 @@
-"""Defaults that depend on other choices."""
+"""Defaults that depend on other options."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ Some = TypeVar("Some", bound=Component)
 
 
 def _tag(value: Any) -> str | None:
-    """A choice by its name; what is no choice at all is refused later, when it is checked."""
+    """The tag of a choice; invalid values are refused later, when they are checked."""
     if isinstance(value, Component):
         return value.tag
     return value if isinstance(value, str) or value is None else repr(type(value))
 
 
 def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords with learner, inference and training inference, where these were not said."""
+    """The keywords, with defaults for learner, inference and training inference."""
     known: dict[str, Any] = {name: _tag(value) for name, value in {**kept, **keywords}.items()}
     chosen = dict(keywords)
 
@@ -50,23 +50,23 @@ def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dic
             known[name] = chosen[name] = value
 
     if known.get("order", "first") == "first" or isinstance(keywords.get("order"), Component):
-        # Inference given inside an order component is looked at when values are filled in.
+        # Inference inside an order component is considered when values are filled in.
         order = keywords.get("order")
         engine = getattr(order, "inference", None)
         settle("learner", "mira" if engine is not None and engine.tag == "dual" else "loglinear")
         return chosen
     inference, training = known.get("inference"), known.get("training_inference")
     settle("learner", "loglinear" if inference in ("exact", "bp") or training == "bp" else "mira")
-    # These are trained through the inference that will be used.
+    # Belief learners are trained through the inference that will be used.
     if known["learner"] in list(alternatives((BeliefLearnerOptions,))):
         settle("inference", "exact" if training == "exact" else "bp")
-        # An inference without gradients is refused by its own name, not by training's.
+        # For inference without gradients, the error should name `inference`.
         engine = known["inference"]
         settle("training_inference", engine if engine in ("exact", "bp") else "bp")
         return chosen
     settle("inference", "dual")
     # Decoded trees are better rivals for siblings; with grandparents they cost much more and gain
-    # less. Hill climbing proves nothing about its trees, so they make poor rivals.
+    # less. Trees found by hill climbing are not certified and make poor rivals.
     by_trees = known["learner"] == "mira" and known["order"] == "sibling"
     walks = known["inference"] == "hill-climbing" or (known["inference"] == "dual" and not by_trees)
     settle("training_inference", "automata" if walks else known["inference"])
@@ -74,7 +74,7 @@ def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dic
 
 
 def default_values(options: ParserOptions) -> dict[str, Any]:
-    """Values for options that were left open, by public name."""
+    """Values for options that were not given, by public name."""
     order, learner = options.order, options.learner
     optimizer = getattr(learner, "optimizer", None)
     training = getattr(order, "training_inference", None)
@@ -124,10 +124,11 @@ def _passes(options: ParserOptions) -> int:
 
 
 def _adagrad_rate(options: ParserOptions, training: Any) -> float:
-    """Losses of marginals are flat where marginals are near 0 or 1: large steps get stuck there.
+    """AdaGrad's default learning rate.
 
-    AdaGrad's first step moves every weight by the whole rate, and with parts more weights add up
-    to a marginal.
+    Losses of marginals are flat where marginals are near 0 or 1, and large steps get stuck there.
+    AdaGrad's first step changes every weight by the full learning rate, and with parts more
+    weights contribute to a marginal.
     """
     first = isinstance(options.order, FirstOrderOptions)
     if isinstance(options.learner, BeliefLearnerOptions):
@@ -139,7 +140,7 @@ def _adagrad_rate(options: ParserOptions, training: Any) -> float:
 
 
 def fill(component: Some, values: Mapping[str, Any]) -> Some:
-    """The component with values in place of None, also in the components of its slots."""
+    """The component with None replaced by `values`, also in the components of its slots."""
     changed: dict[str, Any] = {}
     for one in options_of(type(component)):
         value = getattr(component, one.field)

@@ -1,4 +1,4 @@
-"""Inference: how trees and marginals of higher-order models are found."""
+"""Inference in higher-order models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Factors = Literal["pairs", "automata"]
 
 @dataclass(frozen=True)
 class _Inference(Component):
-    """`offers` says what learners can have from it, `decoders` how it can choose trees."""
+    """`offers` lists what learners can use, `decoders` the supported decoding methods."""
 
     offers: ClassVar[tuple[Need, ...]]
     decoders: ClassVar[tuple[DecodeName, ...]]
@@ -45,13 +45,13 @@ class DualDecompositionOptions(_Inference):
     decoders: ClassVar[tuple[DecodeName, ...]] = ("map",)
     max_iterations: int = option(
         5000,
-        "Iterations of dual decomposition per sentence; at most 1500 in training.",
+        "Maximum number of dual decomposition iterations per sentence; at most 1500 in training.",
         "Trees and decoding", low=1, high=10**9,
     )  # fmt: skip
     solver: SolverName = option(
         "branch",
-        "Solver of dual decomposition: subgradient, ad3, or branch, which adds branch and bound "
-        "for sentences that do not converge soon.",
+        "Dual decomposition solver: subgradient, ad3, or branch, which adds branch and bound for "
+        "sentences that converge slowly.",
         "Trees and decoding",
     )  # fmt: skip
 
@@ -68,31 +68,35 @@ class BeliefPropagationOptions(_Inference):
         high=10_000,
     )  # fmt: skip
     damping: float = option(
-        0.0, "Share of the previous message in each BP message.", "Trees and decoding", low=0.0,
+        0.0, "Weight of the previous message in each BP message.", "Trees and decoding", low=0.0,
         high=0.99,
     )  # fmt: skip
     factors: Factors | None = option(
         None,
-        "Factors of BP: pairs of arcs, or the head automata of dual and exact.",
+        "BP factors: pairs of arcs, or the head automata that dual and exact use.",
         "Trees and decoding", default_text="pairs; automata if inference is not bp",
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class HillClimbingOptions(_Inference):
-    """Best trees by changing one head at a time, from several starts; approximate."""
+    """Approximate best trees: changes one head at a time, from several starting points."""
 
     tag: ClassVar[str] = "hill-climbing"
     offers: ClassVar[tuple[Need, ...]] = ("best trees",)
     decoders: ClassVar[tuple[DecodeName, ...]] = ("map",)
     restarts: int = option(
-        8, "Random starts of hill climbing per sentence.", "Trees and decoding", low=0, high=10_000
+        8,
+        "Number of random restarts of hill climbing per sentence.",
+        "Trees and decoding",
+        low=0,
+        high=10_000,
     )
 
 
 @dataclass(frozen=True)
 class AutomataOptions(_Inference):
-    """Head automata by themselves, over sets of arcs that need not be trees; training only."""
+    """Independent head automata, without the tree constraint; for training only."""
 
     tag: ClassVar[str] = "automata"
     offers: ClassVar[tuple[Need, ...]] = ("best trees", "sums")

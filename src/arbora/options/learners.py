@@ -1,4 +1,4 @@
-"""Learners: what is compared with the gold trees, and which loss is minimised."""
+"""Learners: the loss that training minimises."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = [
 ]  # fmt: skip
 
 MiraVariant = Literal["1-best", "k-best", "factored", "mbr"]
-Need = Literal["best trees", "sums", "gradients"]  # what a learner asks of training inference
+Need = Literal["best trees", "sums", "gradients"]  # what a learner requires of inference
 
-_OPTIMIZER = "Optimiser of loglinear (all five), of l2, risk and l2+risk (adagrad, sgd)."
+_OPTIMIZER = "Optimiser: any of the five with loglinear; adagrad or sgd with l2, risk and l2+risk."
 _DEFAULT_OPTIMIZER = "adagrad; eg with maxmargin"
 
 
@@ -40,15 +40,15 @@ class PerceptronOptions(OnlineOptions):
 
 @dataclass(frozen=True)
 class MiraOptions(OnlineOptions):
-    """MIRA (Crammer et al. 2006): the smallest update that wins the margin."""
+    """MIRA (Crammer et al. 2006): the smallest update that achieves the margin."""
 
     tag: ClassVar[str] = "mira"
     need: ClassVar[Need] = "best trees"
     variant: MiraVariant = option(
-        "1-best", "Constraints of each MIRA update.", "Learning", name="mira"
+        "1-best", "MIRA variant: the constraints of each update.", "Learning", name="mira"
     )
-    k: int = option(5, "Trees per update of k-best MIRA.", "Learning", low=1, high=1000)
-    largest_step: float = option(0.001, "Upper bound C on a MIRA step.", "Learning", low=1e-12)
+    k: int = option(5, "Number of trees per k-best MIRA update.", "Learning", low=1, high=1000)
+    largest_step: float = option(0.001, "Maximum MIRA step size C.", "Learning", low=1e-12)
 
 
 @dataclass(frozen=True)
@@ -89,15 +89,15 @@ class BeliefLearnerOptions(Component):
     )  # fmt: skip
     projectivise: bool | None = option(
         None,
-        "With projective trees: learn from the nearest projective gold trees, as all other "
-        "learners do.",
+        "With projective trees: train on the nearest projective gold trees, as all other learners "
+        "do.",
         "Learning", default_text="off",
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class L2Options(BeliefLearnerOptions):
-    """Squared distance of the marginals from gold (Gormley et al. 2015)."""
+    """Squared distance between marginals and gold (Gormley et al. 2015)."""
 
     tag: ClassVar[str] = "l2"
 
@@ -125,7 +125,7 @@ class RiskOptions(BeliefLearnerOptions):
 
 @dataclass(frozen=True)
 class L2RiskOptions(RiskOptions):
-    """L2, then annealed risk from its best weights."""
+    """L2, then annealed risk starting from the best L2 weights."""
 
     tag: ClassVar[str] = "l2+risk"
 

@@ -1,4 +1,4 @@
-"""Optimisers: how weights follow the gradient of a loss."""
+"""Optimisers: how weights are updated from gradients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class OnlineOptions(Component):
-    """What every learner has that updates the weights after each mini-batch."""
+    """Options of all learners that update the weights after each mini-batch."""
 
     batch_size: int | None = option(
         None,
@@ -26,14 +26,14 @@ class OnlineOptions(Component):
     average: bool = option(True, "Average the weights over all updates.", "Learning")
     word_dropout: float = option(
         0.0,
-        "Hide a word that occurs c times with probability X / (X + c), anew in each pass. Values "
-        "from 1 to 3 help if new texts contain many unknown words.",
+        "In each pass, hide a word that occurs c times with probability X / (X + c). Values from 1 "
+        "to 3 help if new texts contain many unknown words.",
         "Learning", low=0.0, high=1e6, kept=False,
     )  # fmt: skip
 
 
 _RATE = "Learning rate, or auto to search for one on a tenth of the sentences."
-_REGULARIZATION = "Strength of the L2 regulariser: X / 2 times the squared weights."
+_REGULARIZATION = "Strength of the L2 regulariser: X / 2 times the sum of squared weights."
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Orders: which parts of a tree are scored, and how models of that order are decoded."""
+"""Orders: which parts of a tree are scored, and how higher-order models are decoded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class FirstOrderOptions(Component):
-    """Arcs by themselves; sums and best trees are exact."""
+    """Single arcs; sums and best trees are exact."""
 
     tag: ClassVar[str] = "first"
     decoders: ClassVar[tuple[DecodeName, ...]] = (
@@ -36,7 +36,7 @@ class FirstOrderOptions(Component):
     )  # fmt: skip
     clusters: int = option(0, "Hidden clusters of arcs; 0 for none.", "Model", low=0, high=256)
     cluster_of: Literal["edge", "token"] | None = option(
-        None, "What a hidden cluster belongs to: the edge or the token.", "Model",
+        None, "Whether hidden clusters belong to edges or tokens.", "Model",
         default_text="edge",
     )  # fmt: skip
 
@@ -59,8 +59,8 @@ class FirstOrderOptions(Component):
 class HigherOrderOptions(Component):
     """Arcs and parts of two or three arcs, over the arcs that a first-order pruner keeps.
 
-    With belief propagation alone the siblings of `pairs` are any two modifiers of a head (Gormley
-    et al. 2015, section 7.1); everywhere else they are consecutive ones.
+    The siblings of `pairs`, which only belief propagation uses, are any two modifiers of a head
+    (Gormley et al. 2015, section 7.1). The siblings of `automata` are consecutive modifiers.
     """
 
     automata: ClassVar[tuple[PartKind, ...]]
@@ -68,24 +68,28 @@ class HigherOrderOptions(Component):
     inference: InferenceOptions | None = slot(
         (DualDecompositionOptions, ExactOptions, BeliefPropagationOptions, HillClimbingOptions),
         None,
-        "How higher-order trees are found: dual decomposition, exact (projective trees), bp "
-        "(belief propagation) or hill-climbing.",
+        "Higher-order inference: dual decomposition, exact (projective trees only), bp (belief "
+        "propagation) or hill-climbing.",
         "Trees and decoding", common=True, default_text="dual; bp with l2, risk and l2+risk",
     )  # fmt: skip
     training_inference: TrainingInferenceOptions | None = slot(
         (AutomataOptions, DualDecompositionOptions, ExactOptions, BeliefPropagationOptions),
         None,
-        "Inference in training: where perceptron and mira look for rivals, or what the likelihood "
-        "sums over.",
+        "Inference during training: the source of rivals for perceptron and mira, or of sums for "
+        "the likelihood.",
         "Learning", default_text="automata with dual, except siblings by mira; else as inference",
     )  # fmt: skip
     prune_threshold: float = option(
         1e-3,
-        "Drop arcs whose probability is below this share of the word's likeliest head.",
+        "Prune arcs whose probability is below X times that of the word's most likely head.",
         "Trees and decoding", low=0.0, high=1.0,
     )  # fmt: skip
     prune_heads: int = option(
-        10, "Keep at most N heads per word.", "Trees and decoding", low=1, high=10**6
+        10,
+        "Maximum number of heads per word after pruning.",
+        "Trees and decoding",
+        low=1,
+        high=10**6,
     )
 
     @property

@@ -1,4 +1,4 @@
-"""Options of one call of `parse`."""
+"""Options of `Parser.parse`."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["ParseOptions"]
 
 @dataclass(frozen=True)
 class ParseOptions(Component):
-    """How to parse; `kbest` and `samples` repeat every sentence, once for each tree."""
+    """Options of a call of `parse`; `kbest` and `samples` repeat every sentence once per tree."""
 
     decode: DecodeName | None = option(
         None,
-        "How trees are chosen: best score (map), most expected correct arcs (mbr), each word's "
-        "best head by score (greedy) or probability (greedy-posterior), or with the best hidden "
-        "clusters (max-z).",
+        "Decoding: the best-scoring tree (map), the tree with most expected correct arcs (mbr), "
+        "each word's best head by score (greedy) or probability (greedy-posterior), or the best "
+        "tree with its hidden clusters (max-z).",
         "Trees and decoding", default_text="the model's",
     )  # fmt: skip
     trees: TreeClass | None = option(
-        None, "Class of trees to choose from.", "Trees and decoding", default_text="the model's"
+        None, "Class of trees to decode.", "Trees and decoding", default_text="the model's"
     )
     probabilities: bool = option(
-        False, "Write arc and label probabilities and the tree's log-probability.",
+        False, "Write arc and label probabilities and the log-probability of the tree.",
         "Trees and decoding",
     )  # fmt: skip
     kbest: int | None = option(
@@ -40,12 +40,12 @@ class ParseOptions(Component):
     seed: int = option(0, "Random seed of samples.", "Trees and decoding", low=0, high=2**63 - 1)
     certificates: bool = option(
         False,
-        "State in comments whether each tree is certainly the best (higher orders).",
+        "State in comments whether each tree is provably the best (higher orders).",
         "Trees and decoding",
     )  # fmt: skip
     max_words: int = option(
         2000,
-        "Refuse longer sentences: time grows with the cube of the length, memory with the square.",
+        "Maximum sentence length: time grows with the cube of the length, memory with the square.",
         "Trees and decoding", low=1, high=10**9,
     )  # fmt: skip
 
@@ -57,6 +57,6 @@ class ParseOptions(Component):
             )
         if self.certificates and (self.kbest is not None or self.samples is not None):
             raise ArgumentError(
-                f"{spelled('certificates')} concern the best tree: leave {spelled('kbest')} and "
-                f"{spelled('samples')} out."
+                f"{spelled('certificates')} cannot be combined with {spelled('kbest')} or "
+                f"{spelled('samples')}."
             )

@@ -1,4 +1,4 @@
-"""How options are spelled in messages: as keywords in Python, with dashes at the command line."""
+"""Spelling of options in messages: keywords in Python, dashes at the command line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ _at_command_line = False
 
 
 def speak_command_line() -> None:
-    """From now on messages name options as the command line does."""
-    global _at_command_line  # one process speaks one language
+    """Makes messages spell options as the command line does."""
+    global _at_command_line  # a process is either the command line or not
     _at_command_line = True
 
 

@@ -1,4 +1,4 @@
-"""Parser: the door to models and fitting."""
+"""`Parser`, the public interface to models and fitting."""
 
 from arbora.models.explaining import Contribution, Explanation
 from arbora.models.output import ParsedSentence

@@ -1,8 +1,9 @@
-"""The parser: a thin door over models and fitting."""
+"""`Parser`, a thin interface to models and fitting."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -28,29 +29,30 @@ from arbora.options import (
     FirstOrderOptions,
     ParseOptions,
     ParserOptions,
+    current_names,
 )
 from arbora.options.build import build
 from arbora.options.keywords import ParserKeywords
 from arbora.scoring import Scorer
 from arbora.types import FloatArray
 
-if TYPE_CHECKING:  # what loading and parsing do without is imported where it is used
+if TYPE_CHECKING:  # loading and parsing do not need these modules
     from arbora.evaluation import AttachmentScores
     from arbora.fitting.loop import History, Observer
     from arbora.models.explaining import Explanation
 
 __all__ = ["Parser", "load"]
 
-_SMALLEST_CHUNK = 1 << 14  # bytes read at a time if sentences have many trees
+_SMALLEST_CHUNK = 1 << 14  # minimum number of bytes read at a time
 
 
 class Parser:
     """A dependency parser.
 
-    `Parser(learner="loglinear", trees="nonprojective", ...)` stores its options; `fit` learns. All
-    options have defaults that suit each other; those that would have no effect are refused.
-    `scorer` replaces the linear scorer by one of your own. `threads=None` uses all cores; results
-    do not depend on it.
+    `Parser(learner="loglinear", trees="nonprojective", ...)` stores its options; `fit` trains the
+    model. Defaults depend on the other options, and options without effect raise an error.
+    `scorer` replaces the linear scorer with your own. `threads=None` uses all cores; results do
+    not depend on the number of threads.
     """
 
     def __init__(
@@ -60,11 +62,13 @@ class Parser:
         threads: int | None = None,
         **options: Unpack[ParserKeywords],
     ) -> None:
-        self._given: dict[str, Any] = dict(options)
+        self._given, deprecated = current_names(options)
+        for warning in deprecated:
+            warnings.warn(warning, DeprecationWarning, stacklevel=2)
         self.options = ParserOptions.from_keywords(self._given)
         self.threads = available_threads() if threads is None else threads
         if not isinstance(self.threads, int) or self.threads < 1:
-            raise ArgumentError(f"threads must be a number of threads, not {threads!r}.")
+            raise ArgumentError(f"threads must be a positive whole number, not {threads!r}.")
         self.scorer = scorer
         self.history: History | None = None
         self._model: Model | None = None
@@ -72,7 +76,7 @@ class Parser:
 
     @classmethod
     def from_model(cls, model: Model, threads: int | None = None) -> Parser:
-        """A parser that has a trained model."""
+        """A parser with a trained model."""
         parser = cls(threads=threads)
         parser.options, parser._model = model.options, model
         return parser
@@ -89,9 +93,9 @@ class Parser:
 
     @property
     def model(self) -> Model:
-        """What was learnt."""
+        """The trained model."""
         if self._model is None:
-            raise ModelError("this parser is not trained yet: call fit, or load a model.")
+            raise ModelError("this parser is not trained: call fit(), or load a model.")
         return self._model
 
     def fit(
@@ -109,31 +113,33 @@ class Parser:
         skip_bad: bool = False,
         on_error: Callable[[DataError], object] | None = None,
     ) -> Parser:
-        """Learns from annotated sentences: a path, an open file or a list.
+        """Trains on annotated sentences: a path, an open file or a list.
 
-        The best pass is chosen on `dev`, or without it on the last tenth of `train`, after which
-        (`refit`) everything is learnt for as many passes. `start` is a trained parser to continue
-        from; it keeps its options except those that were given. `licence` is that of the data, for
-        the model's card. With `checkpoint` (the path that the model will have) each pass is saved
-        beside it, and `resume` continues from there.
+        The best pass is chosen on `dev`. Without `dev`, the last tenth of `train` is held out to
+        find the best number of passes; then (`refit`) the parser is retrained on all sentences.
+        `start` is a trained parser to continue from; its options apply unless others are given.
+        `licence` is the licence of the data, for the model card. With `checkpoint`, the path of the
+        future model file, each pass is saved beside it, and `resume` continues from there.
         """
 
         def block_of(source: TreebankSource, what: str) -> Block:
             block = read_whole(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
             if not (np.asarray(block.heads) >= 0).any():
                 name = source if isinstance(source, str | os.PathLike) else f"the {what} data"
-                raise DataError(f"no word has a head, so it is no use as {what} data", str(name), 1)
+                raise DataError(f"no word has a head; {what} data must be annotated", str(name), 1)
             return block
 
         from arbora.fitting.fit import Fit, fit_model
 
         if resume and checkpoint is None:
-            raise ArgumentError("resume needs a checkpoint: name the file that it is beside.")
+            raise ArgumentError("resume requires checkpoint, the path of the model file.")
         if start is not None:
             if word_clusters is not None:
-                raise ArgumentError("the parser to start from keeps its own word clusters.")
+                raise ArgumentError(
+                    "word_clusters cannot be combined with start, which has its own."
+                )
             if self.scorer is not None:
-                raise ArgumentError("the parser to start from keeps its own scorer.")
+                raise ArgumentError("scorer cannot be combined with start, which has its own.")
             self.options = start.model.options.continued(self._given)
         train_block = block_of(train, "training")
         dev_block = None if dev is None else block_of(dev, "dev")
@@ -154,14 +160,14 @@ class Parser:
     def parse(
         self, source: ReadPath | Iterable[Sentence], **options: Any
     ) -> Iterator[ParsedSentence] | list[ParsedSentence]:
-        """Parses a file (giving an iterator) or sentences (giving a list).
+        """Parses a file (returns an iterator) or sentences (returns a list).
 
-        Options as in `ParseOptions`: decode, trees, kbest, samples, seed, max_words. Heads and
-        labels of the input are ignored.
+        The options are those of `ParseOptions`: decode, trees, kbest, samples, seed, max_words.
+        Existing heads and labels are ignored.
         """
         how = build(ParseOptions, {"probabilities": True} | options)
         if isinstance(source, Sentence):
-            raise ArgumentError("parse takes several sentences: put the one into a list.")
+            raise ArgumentError("parse() takes a list of sentences: put the sentence into a list.")
         if is_file(source):
             return self._parse_file(cast("ReadPath", source), how)
         block = read_whole(source)
@@ -182,7 +188,7 @@ class Parser:
         skip_bad: bool = False,
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[tuple[ParsedBlock, int]]:
-        """A file parsed in bounded memory: blocks, each with the bytes read so far."""
+        """Parses a file in bounded memory: yields blocks and the number of bytes read so far."""
         decoder, first = decoder or self.decoder(options), 0
         trees = options.kbest or options.samples or 1
         size = max(CHUNK_SIZE // trees, _SMALLEST_CHUNK)
@@ -195,17 +201,16 @@ class Parser:
                 first += len(block)
 
     def decoder(self, options: ParseOptions | None = None) -> Decoder:
-        """The model ready to parse; refuses options that it cannot honour."""
+        """The model ready to parse; unsupported options raise an error."""
         return Decoder.for_options(self.model, self.threads, options or ParseOptions())
 
     def distribution(
         self, sentence: Sentence
     ) -> SpanningTrees | ProjectiveTrees | SecondOrderTrees:
-        """The distribution over the trees of a sentence, as an object to question.
+        """The model's distribution over the trees of a sentence.
 
-        Joint models include a label axis; other models do not. It is that of the model itself, so
-        higher-order models must have exact inference: for others there are `beliefs` (belief
-        propagation) and `first_order_distribution`.
+        Joint models include a label axis; other models do not. Higher-order models must have exact
+        inference; for others use `beliefs` (belief propagation) or `first_order_distribution`.
         """
         order = self.model.options.order
         if isinstance(order, FirstOrderOptions):
@@ -218,12 +223,12 @@ class Parser:
             + (
                 "beliefs()."
                 if isinstance(order.inference, BeliefPropagationOptions)
-                else "first_order_distribution(), that of the first-order model inside."
+                else "first_order_distribution(), which is that of its first-order pruner."
             )
         )
 
     def first_order_distribution(self, sentence: Sentence) -> SpanningTrees | ProjectiveTrees:
-        """The distribution of a first-order model, or of the one inside a higher-order model."""
+        """The distribution of a first-order model, or of a higher-order model's pruner."""
         companion = self.model.companion
         if companion is None:
             return self._first_order(self._scored(sentence).summed.arcs_of(0))
@@ -232,7 +237,7 @@ class Parser:
         return self._first_order(companion.first_order(batch).arcs_of(0), trees == "projective")
 
     def beliefs(self, sentence: Sentence) -> LoopyTrees:
-        """The beliefs of a model with belief propagation about the trees of a sentence."""
+        """The beliefs over the trees of a sentence, for models with belief propagation."""
         inference = getattr(self.model.options.order, "inference", None)
         if not isinstance(inference, BeliefPropagationOptions):
             raise ArgumentError(
@@ -261,11 +266,11 @@ class Parser:
     def explain(
         self, sentence: Sentence, word: int, head: int | None = None, against: int | None = None
     ) -> Explanation:
-        """Which features gave `word` its head (by default the parse's), and not another.
+        """The features by which the head of `word` outscores another head.
 
-        The other head is `against`, by default the best-scoring rival. Words count from 1. Arcs
-        with joint labels or hidden clusters are explained with the best of these; arcs of
-        higher-order models with all parts that would change if nothing but the head did.
+        `head` defaults to the parsed head, `against` to the best-scoring other head. Words are
+        numbered from 1. With joint labels or hidden clusters, the best label or cluster of each arc
+        is used. In higher-order models, all parts that change with this head are included.
         """
         from arbora.models.explaining import check_word, explain_arc
 
@@ -278,7 +283,7 @@ class Parser:
         return explain_arc(self.model, block, heads, word, head, against)
 
     def evaluate(self, gold: TreebankSource, **options: Any) -> AttachmentScores:
-        """How well the parser does on annotated sentences."""
+        """Parses annotated sentences and scores the result."""
         from arbora.evaluation import evaluate
 
         how = build(ParseOptions, options)
@@ -287,9 +292,9 @@ class Parser:
         return evaluate(list(sentences_of(block)), list(parsed))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to one file, which appears when it is whole.
+        """Writes the model to a file, which is replaced only when it is complete.
 
-        When the disk has it, the checkpoint of this parser's training beside it is removed.
+        Afterwards the training checkpoint beside it is removed.
         """
         write_model(self.model, path)
         beside = self._checkpoint_beside
@@ -313,20 +318,20 @@ def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
 
 
 def _file_name(source: object) -> str | None:
-    """What a file is called, without the folders that mean nothing elsewhere."""
+    """The name of a file without its folders."""
     if source == "-" or not isinstance(source, str | os.PathLike):
         return None
     return os.path.basename(source)  # noqa: PTH119  # a Path is no shorter
 
 
 def _licences(start: Parser | None, licence: str | None) -> str | None:
-    """Those of all the data that the model has seen."""
+    """The licences of all training data, including that of `start`."""
     earlier = None if start is None else start.model.card.get("licence")
     return "; ".join(dict.fromkeys(filter(None, (earlier, licence)))) or None
 
 
 def _without_times(history: History) -> dict[str, Any]:
-    """The history for the card; the same training gives the same card."""
+    """The history without times, so that the same training gives the same card."""
     values = history.to_dict()
     for record in values["passes"]:
         del record["seconds"]

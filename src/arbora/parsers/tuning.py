@@ -1,9 +1,10 @@
-"""Settings chosen on dev: every combination of a grid is trained, and the best one kept."""
+"""Grid search: trains with every combination of a grid and keeps the best on dev."""
 
 from __future__ import annotations
 
 import itertools
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,7 +13,14 @@ from arbora.data import Sentence, read_conllu
 from arbora.data.source import ReadPath
 from arbora.data.whole import TreebankSource, is_file
 from arbora.errors import ArgumentError
-from arbora.options import MiraOptions, ParserOptions, PerceptronOptions, public_options
+from arbora.options import (
+    MiraOptions,
+    ParserOptions,
+    PerceptronOptions,
+    current_names,
+    public_options,
+    spelled,
+)
 from arbora.parsers.parser import Parser
 
 __all__ = ["Trial", "Tuning", "default_grid", "tune"]
@@ -26,7 +34,7 @@ _FACTORS = {
 
 @dataclass(frozen=True)
 class Trial:
-    """One point of the grid, its best pass and its scores on dev."""
+    """One combination of the grid, with its best pass and dev scores."""
 
     options: dict[str, Any]
     uas: float
@@ -43,7 +51,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning:
-    """The trials, best first, and the parser of the best."""
+    """The trials, best first, and the best parser."""
 
     trials: tuple[Trial, ...]
     parser: Parser
@@ -51,7 +59,7 @@ class Tuning:
 
 
 def default_grid(options: ParserOptions) -> dict[str, list[Any]]:
-    """What matters most for the learner, around its defaults; passes come from early stopping."""
+    """Values around the defaults of the learner's most important options."""
     own = options.keywords()
     if isinstance(options.learner, MiraOptions):
         names = ["largest_step"]
@@ -76,18 +84,26 @@ def tune(
 ) -> Tuning:
     """Trains with every combination of the values in `grid` and compares them on dev.
 
-    `grid` has lists of values by the names of the options, by default those of
-    `default_grid`. Other keywords are options of `Parser` or of `Parser.fit` and hold for all
-    trials. Without `dev`, the last tenth of `train` is held out. `on_trial` is told each
-    trial's number and how many there are, `on_result` what came of it.
+    `grid` maps option names to lists of values; the default is `default_grid`. Other keywords are
+    options of `Parser` or `Parser.fit` and apply to all trials. Without `dev`, the last tenth of
+    `train` is held out. `on_trial` is called with the number of each trial and the number of
+    trials, `on_result` with each `Trial`.
     """
+    options, deprecated = current_names(options)
+    if grid is not None:
+        grid, in_grid = current_names(grid)
+        deprecated += in_grid
+    for warning in deprecated:
+        warnings.warn(warning, DeprecationWarning, stacklevel=2)
     known = public_options(ParserOptions)
     fixed = {name: options.pop(name) for name in tuple(options) if name in known}
     chosen: dict[str, Sequence[Any]]
     chosen = {**default_grid(ParserOptions.from_keywords(fixed))} if grid is None else dict(grid)
     for name in chosen:
         if name in fixed and grid is not None:
-            raise ArgumentError(f"{name} is in the grid and fixed as well: choose one.")
+            raise ArgumentError(
+                f"{spelled(name)} is given both in the grid and as an option: choose one."
+            )
     points = _points(chosen, fixed)
     reading = {name: options.pop(name) for name in _READING if name in options}
     train = _sentences(train, reading)
@@ -117,12 +133,12 @@ _READING = ("format", "skip_bad", "on_error")
 
 
 def _points(grid: dict[str, Sequence[Any]], fixed: dict[str, Any]) -> list[dict[str, Any]]:
-    """All combinations, each checked before any is trained."""
+    """All combinations, checked before training."""
     for name, values in grid.items():
         if name not in public_options(ParserOptions):
-            raise ArgumentError(f"a parser has no option {name!r} to try values of.")
+            raise ArgumentError(f"the grid has an unknown option {name!r}.")
         if isinstance(values, str) or not len(values):
-            raise ArgumentError(f"the grid has a list of values for {name}, not {values!r}.")
+            raise ArgumentError(f"the grid must have a list of values for {name}, not {values!r}.")
     points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     for point in points:
         ParserOptions.from_keywords(fixed | point)
@@ -130,7 +146,7 @@ def _points(grid: dict[str, Sequence[Any]], fixed: dict[str, Any]) -> list[dict[
 
 
 def _sentences(source: TreebankSource, reading: dict[str, Any]) -> list[Sentence]:
-    """Read once: standard input has no second time, and errors are told once."""
+    """The sentences as a list, so that standard input is read once and errors are reported once."""
     if is_file(source):
         source = read_conllu(cast("ReadPath", source), trees=True, **reading)
     return list(cast("Iterable[Sentence]", source))
@@ -140,7 +156,7 @@ def _trial(point: dict[str, Any], parser: Parser, seconds: float) -> Trial:
     card = parser.model.card
     if card["dev"] is None:
         raise ArgumentError(
-            "there is nothing to compare the settings on: give dev sentences, or more to train on."
+            "there are no dev sentences to compare the trials on: give dev, or more training data."
         )
     scores = card["dev"]
     return Trial(point, scores["uas"], scores["las"], card["best_pass"], card["passes"], seconds)

@@ -1,5 +1,5 @@
-"""How dual decomposition goes about it: iteration by iteration, solver by solver, tree class by
-tree class (Koo et al. 2010, figures 3 and 4, sections 7.4 to 7.7)."""
+"""Dual decomposition by iteration, solver and tree class (Koo et al. 2010, figures 3 and 4,
+sections 7.4 to 7.7)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COLOURS = {"sibling": "#2b5c8a", "grandsibling": "#c44e52"}
 
 
 def figures(study: Study) -> None:
-    """Automata that are run again, and what fewer iterations would have given."""
+    """Automata run in each iteration, and the results with a lower iteration limit."""
     recomputed, by_limit = {}, {}
     for order in ORDERS:
         data = study.dev(EWT, study.parser(EWT, order=order))
@@ -41,7 +41,7 @@ Course = tuple[NDArray[np.float64], NDArray[np.int64]]  # % of automata, sentenc
 
 
 def _recomputed(data: Scored) -> Course:
-    """The share of automata run in every iteration, over the sentences that still run."""
+    """The share of automata run in each iteration, over the unfinished sentences."""
     shares, running = np.zeros(LAST), np.zeros(LAST, dtype=np.int64)
     ran = possible = 0
     for parts, gold in zip(data.parts, data.gold, strict=True):
@@ -55,7 +55,7 @@ def _recomputed(data: Scored) -> Course:
 
 
 def _by_limit(data: Scored) -> NDArray[np.float64]:
-    """UAS, % certified and % equal to the last answer for every limit of iterations."""
+    """UAS, % certified and % equal to the final result, for every iteration limit."""
     final = [answer.heads for answer in data.decode("subgradient", LAST)]
     rows = []
     for limit in LIMITS:
@@ -68,7 +68,7 @@ def _by_limit(data: Scored) -> NDArray[np.float64]:
 
 
 def _print_recomputed(courses: dict[str, Course]) -> None:
-    print("\n## Automata run again, by iteration (D10, figure 3)\n")
+    print("\n## Automata run, by iteration (D10, figure 3)\n")
     columns = [f"{order} % | still running" for order in courses]
     print("| iterations | " + " | ".join(columns) + " |")
     print("| --- |" + " ---: | ---: |" * len(courses))
@@ -87,7 +87,7 @@ def _print_recomputed(courses: dict[str, Course]) -> None:
 
 
 def _print_limits(rows: dict[str, NDArray[np.float64]]) -> None:
-    print("\n## The limit of iterations (D10, figure 4)\n")
+    print("\n## Iteration limit (D10, figure 4)\n")
     print("| K |" + "".join(f" {o}: UAS | % certified | % as K = {LAST} |" for o in rows))
     print("| ---: |" + " ---: |" * (3 * len(rows)))
     for i, limit in enumerate(LIMITS):
@@ -119,7 +119,7 @@ def _draw(
 
 
 def _draw_recomputed(axes: Axes, recomputed: dict[str, Course]) -> None:
-    """Means over runs of iterations that grow with them: late, few sentences are left."""
+    """Means over growing ranges of iterations, because few sentences need many."""
     edges = np.unique(np.geomspace(1, LAST + 1, 40).astype(int)) - 1
     for order, (shares, running) in recomputed.items():
         middles, means = [], []
@@ -133,18 +133,18 @@ def _draw_recomputed(axes: Axes, recomputed: dict[str, Course]) -> None:
 
 
 def _draw_limits(axes: Axes, by_limit: dict[str, NDArray[np.float64]]) -> None:
-    """Colours are those of the other panel; what is counted has a style of line."""
+    """Colours as in the other panel; line styles distinguish the quantities."""
     lines = ((f"same tree as with {LAST}", "--", 2), ("UAS", ":", 0), ("certified", "-", 1))
     for name, style, column in lines:
         axes.plot([], [], style, color="0.35", linewidth=1.8, label=name)
         for order, rows in by_limit.items():
             axes.plot(LIMITS, rows[:, column], style, color=COLOURS[order], linewidth=1.8)
-    axes.set(xlabel="limit of iterations", ylim=(0, 102), title="% of sentences, of words for UAS")
+    axes.set(xlabel="iteration limit", ylim=(0, 102), title="% of sentences, of words for UAS")
     axes.legend(frameon=False, loc="lower right")
 
 
 def zstar(study: Study) -> None:
-    """The automata by themselves: how good are their walks before anything makes them agree?"""
+    """Precision and recall of the automaton paths before the first iteration."""
     print("\n## z* before agreement (D10, section 7.6: siblings 91.11 / 88.95)\n")
     print(
         "| treebank | order | learner | precision | recall | words with one head % | trees % | "
@@ -190,7 +190,7 @@ def projective(study: Study) -> None:
     """The same models decoded with and without crossing arcs (D10, table 3)."""
     print("\n## Projective and non-projective decoding (D10, table 3)\n")
     print(
-        "Dev UAS of models trained without regard to crossing arcs; p of a paired permutation test "
+        "Dev UAS of models trained without projectivity constraint; p of a paired permutation test "
         "by sentence. In the paper, English 92.19 / 92.34 (siblings) and 92.71 / 92.70, Czech "
         "86.41 / 85.67 and 87.40 / 86.43.\n"
     )
@@ -225,7 +225,7 @@ def solvers(study: Study) -> None:
     print("\n## Solvers, iterations and time to a certificate\n")
     print(
         "| order | solver | % certified | iterations: mean | median | 95 % | 99 % | "
-        "ms a sentence | of those all certify: iterations | ms |\n| --- | --- |" + " ---: |" * 8
+        "ms per sentence | of those all certify: iterations | ms |\n| --- | --- |" + " ---: |" * 8
     )
     for order in ORDERS:
         data = study.dev(EWT, study.parser(EWT, order=order))

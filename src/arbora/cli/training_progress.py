@@ -1,4 +1,4 @@
-"""Training as it is seen from outside: a bar on a terminal, and one line for each pass."""
+"""Training progress: a bar on a terminal, and one line per pass."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from arbora.cli.progress import Bar
 if TYPE_CHECKING:
     from arbora.fitting.loop import PassRecord
 
-__all__ = ["Watcher", "number_text"]
+__all__ = ["TrainingProgress", "number_text"]
 
 
-class Watcher:
-    """Follows the training loop (an `Observer`); `done` is the last complete pass."""
+class TrainingProgress:
+    """An `Observer` of the training loop that shows progress; `done` is the last complete pass."""
 
     def __init__(self, bar: Bar, *, lines: bool = True, prefix: str = "") -> None:
         self.done = 0
@@ -24,11 +24,11 @@ class Watcher:
         self._sentences = self._passes = 0
 
     def begin(self, sentences: int, passes: int) -> None:
-        if self.done and not self._again:  # after the round that found the best pass
+        if self.done and not self._again:  # the second run, after the best pass was found
             self._again = True
             self._bar.restart()
             if self._lines:
-                self._bar.write("once more, now with the sentences that were held out")
+                self._bar.write("retraining on all sentences")
         self._sentences, self._passes = sentences, passes
         self._bar.expect(sentences * passes)
         self._show_pass(1)
@@ -65,5 +65,5 @@ def _figures(record: PassRecord) -> dict[str, str]:
 
 
 def number_text(value: float) -> str:
-    """Four figures that count."""
+    """A number with four significant digits."""
     return f"{value:.4g}"
