@@ -168,9 +168,9 @@ class HeadAutomata:
 
         "branch" divides the trees by the least certain arc and bounds either half by dual
         decomposition, until no bound exceeds the best tree found; "ilp" asks an integer-program
-        solver, to its tolerance of 1e-6; with head bigrams it is always asked. After `time_limit` seconds the answer is the best tree so
-        far: `certified` is False then, and `gap` says what may be missing. Without any tree until
-        then there is a `SolverError`.
+        solver, to its tolerance of 1e-6. Head bigrams always take the integer program. After
+        `time_limit` seconds the answer is the best tree so far: `certified` is False then, and
+        `gap` says what may be missing. Without any tree until then there is a `SolverError`.
         """
         check_choice(method, ("branch", "ilp"), "method")
         if method == "branch" and "head_bigrams" not in self.parts.kinds:

@@ -19,7 +19,7 @@ from arbora.inference.arguments import as_count, as_heads, as_seed, check_choice
 from arbora.inference.batch import located
 from arbora.inference.packed import Packed, read_only
 from arbora.inference.tree_checks import in_class
-from arbora.scores import Scores
+from arbora.scores import PART_KINDS, Scores
 from arbora.types import FloatArray, IntArray, Root, Tree, TreeClass
 
 __all__ = ["head_changes", "hill_climb"]
@@ -85,6 +85,12 @@ def _checked(packed: Scores, trees: TreeClass, root: Root) -> Packed:
     """The arcs; an error with the first sentence that has no tree of the class, if any."""
     check_choice(trees, ("nonprojective", "projective"), "trees")
     check_choice(root, ("single", "multi"), "root")
+    others = [kind.name for kind in PART_KINDS if kind.chained and kind.name in packed.kinds]
+    if others:
+        raise ArgumentError(
+            f"hill climbing cannot score {', '.join(others)}: use belief propagation, or dual "
+            "decomposition with solver='ad3'."
+        )
     arcs = Packed(np.empty(packed.arcs.size), packed.n_words, None, trees, root)
     for i, error in arcs.check(packed.arcs).items():
         raise located(i, error)

@@ -325,6 +325,8 @@ def _add_bigrams(
     program: LinearProgram, arcs: _Arcs, rows: NDArray[np.int64], scores: FloatArray
 ) -> None:
     """A chain over the words: sum_k w[m, k, h] = z[h, m] and sum_h w[m, k, h] = z[k, m - 1]."""
+    if not len(rows):
+        return
     modifier, before, head = rows.T
     pair = program.add_variables(scores)
     has_pairs = arcs.modifiers >= 2, arcs.modifiers < arcs.n_words

@@ -45,9 +45,10 @@ class PackedSecondOrder:
     def __init__(self, parts: Scores, root: Root = "single", threads: int = 1) -> None:
         check_choice(root, ("single", "multi"), "root")
         if any(kind not in SUMMABLE for kind in parts.kinds):
+            others = ", ".join(kind for kind in parts.kinds if kind not in SUMMABLE)
             raise ArgumentError(
-                "parts of any two siblings cannot be summed over exactly: give consecutive "
-                "siblings, or use LoopyTrees, which approximates."
+                f"no chart sums over {others} exactly: leave them out, or use LoopyTrees, which "
+                "approximates."
             )
         self.parts = parts
         self.root: Root = root

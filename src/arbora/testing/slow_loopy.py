@@ -173,7 +173,11 @@ class SlowLoopy:
         on = np.array([[heads[m - 1] == h for h, m in self.arcs] for heads in every])
         on = on[on.sum(axis=1) == self.parts.n_words]  # the others have arcs that are absent
         return SlowFactor(
-            list(range(len(self.arcs))), [], on, _exactly(np.zeros(len(on))), [frozenset()] * len(on)
+            list(range(len(self.arcs))),
+            [],
+            on,
+            _exactly(np.zeros(len(on))),
+            [frozenset()] * len(on),
         )
 
     # Messages.
