@@ -27,8 +27,9 @@ PLACES = {
     "first_temperature": {"learner": "risk"}, "last_temperature": {"learner": "risk"},
     "projectivise": {"learner": "l2", "trees": "projective"},
     "inference": HIGHER, "training_inference": HIGHER, "prune_threshold": HIGHER,
-    "prune_heads": HIGHER, "head_bigrams": HIGHER, "max_iterations": HIGHER, "solver": HIGHER, "bp_iterations": BP,
-    "damping": BP, "factors": BP, "restarts": {**HIGHER, "inference": "hill-climbing"},
+    "prune_heads": HIGHER, "head_bigrams": HIGHER, "max_iterations": HIGHER, "solver": HIGHER,
+    "bp_iterations": BP, "damping": BP, "factors": BP,
+    "restarts": {**HIGHER, "inference": "hill-climbing"},
 }  # fmt: skip
 
 BAD = [

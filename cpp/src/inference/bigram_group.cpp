@@ -18,7 +18,7 @@ bool BigramGroup::set(const ArcVariables& arcs, const PartScores& scores, const 
   if (table == nullptr || arcs.parts().n_words() < 2) return false;
   chain_.set(arcs.parts());
   scores_.assign(table, table + arcs.parts().count(PartKind::head_bigrams));
-  for (const Index pair : chain_.cycles()) scores_[at(pair)] = 0.0;
+  chain_.forbid_cycles(scores_.data());
   in_.resize(at(chain_.n_states()));
   return true;
 }
@@ -26,7 +26,9 @@ bool BigramGroup::set(const ArcVariables& arcs, const PartScores& scores, const 
 // Another head of a word changes two scores at most.
 void BigramGroup::add_bounds(double* sizes) const {
   double largest = 0.0;
-  for (const double score : scores_) largest = std::max(largest, std::abs(score));
+  for (const double score : scores_) {
+    if (score != kForbidden) largest = std::max(largest, std::abs(score));
+  }
   for (Index a = 0; a < arcs_->size(); ++a) sizes[a] += 4.0 * largest;
 }
 
@@ -55,8 +57,10 @@ double BigramGroup::send(const Incoming& in, const double* old, const Mixing& mi
   for (Index m = 0; m < chain_.n_words(); ++m) {
     const double told = sum_of_word(m, nullptr) - log_partition;
     for (Index s = chain_.first_state(m); s < chain_.first_state(m + 1); ++s) {
-      fresh[arc(s)] =
-          in_[at(s)] == kForbidden ? 0.0 : chain_.before()[s] + chain_.after()[s] + told;
+      const double message = chain_.before()[s] + chain_.after()[s] + told;
+      fresh[arc(s)] = in_[at(s)] == kForbidden ? 0.0
+                      : message == kForbidden  ? -arcs_->certain()
+                                               : message;
     }
   }
   const double change = mix(n_messages(), old, mixing, fresh);
@@ -68,9 +72,7 @@ double BigramGroup::beliefs(const Incoming& in, const double* last,
                             const PartValues<double>& answer) {
   double log_partition = sum(in, last);
   for (Index m = 0; m < chain_.n_words(); ++m) log_partition -= sum_of_word(m, last);
-  double* table = answer[PartKind::head_bigrams];
-  chain_.pair_probabilities(table);
-  for (const Index pair : chain_.cycles()) table[pair] = 0.0;
+  chain_.pair_probabilities(answer[PartKind::head_bigrams]);
   return log_partition;
 }
 
@@ -88,10 +90,8 @@ void BigramGroup::beliefs_back(const Incoming& in, const double* last, const Par
   if (given == nullptr) return;
   sum(in, last);
   start_gradients();
-  d_to_.assign(given, given + scores_.size());
-  for (const Index pair : chain_.cycles()) d_to_[at(pair)] = 0.0;
   double* d_scores = gradients.scores[PartKind::head_bigrams];
-  chain_.start_from_pairs(d_to_.data(), d_logs_, d_in_.data(), d_scores);
+  chain_.start_from_pairs(given, d_logs_, d_in_.data(), d_scores);
   chain_.pullback(d_logs_, d_in_.data(), d_scores);
   add_gradients(in, gradients);
 }
@@ -106,7 +106,7 @@ void BigramGroup::send_back(const Incoming& in, const double* old, double share_
       double& d_message = gradients.messages[arc(s)];
       const double of_message = d_message + d_sums[arc(s)];
       d_message = share_of_old * of_message;
-      if (in_[at(s)] == kForbidden) continue;
+      if (in_[at(s)] == kForbidden || !chain_.is_possible(s)) continue;
       const double d = (1.0 - share_of_old) * of_message;
       d_logs_.before[at(s)] = d_logs_.after[at(s)] = d;
       d_told += d;
@@ -128,10 +128,6 @@ void BigramGroup::add_gradients(const Incoming& in, const GroupGradients& gradie
     gradients.totals[arc(s)] += slope * d_in_[at(s)];
     gradients.messages[arc(s)] -= d_in_[at(s)];
   }
-}
-
-void BigramGroup::finish_backward(const PartValues<double>& d_scores) {
-  for (const Index pair : chain_.cycles()) d_scores[PartKind::head_bigrams][pair] = 0.0;
 }
 
 }  // namespace arbora::inference

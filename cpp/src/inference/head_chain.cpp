@@ -121,6 +121,7 @@ void HeadChain::start_from_pairs(const double* d, Gradients& gradients, double* 
   for (Index m = 1; m < n_words(); ++m) {
     for_each_pair(m, [&](Index left, Index right, Index pair) {
       const double amount = d[pair] * std::exp(log_probability(left, right, pair));
+      if (amount == 0.0) return;
       gradients.before[at(left)] += amount;
       gradients.after[at(right)] += amount;
       gradients.log_partition -= amount;
@@ -135,7 +136,7 @@ void HeadChain::start_from_pairs(const double* d, Gradients& gradients, double* 
 // theirs; then the recursions in reverse, each term of a log-sum with its share.
 void HeadChain::pullback(Gradients& gradients, double* d_states, double* d_pairs) {
   for (Index s = 0; s < first_state(1); ++s) {
-    if (states_[s] == kForbidden) continue;
+    if (states_[s] == kForbidden || after_[at(s)] == kForbidden) continue;
     const double amount =
         gradients.log_partition * std::exp(states_[s] + after_[at(s)] - log_partition_);
     gradients.after[at(s)] += amount;
@@ -150,7 +151,7 @@ void HeadChain::pullback(Gradients& gradients, double* d_states, double* d_pairs
   for (Index m = n_words() - 1; m >= 1; --m) {
     for_each_pair(m, [&](Index left, Index right, Index pair) {
       const double d = gradients.before[at(right)];
-      if (d == 0.0 || states_[left] == kForbidden) return;
+      if (d == 0.0 || states_[left] == kForbidden || pairs_[pair] == kForbidden) return;
       const double share =
           std::exp(before_[at(left)] + states_[left] + pairs_[pair] - before_[at(right)]);
       spread(left, pair, share, d, gradients.before[at(left)]);
@@ -159,7 +160,7 @@ void HeadChain::pullback(Gradients& gradients, double* d_states, double* d_pairs
   for (Index m = 1; m < n_words(); ++m) {
     for_each_pair(m, [&](Index left, Index right, Index pair) {
       const double d = gradients.after[at(left)];
-      if (d == 0.0 || states_[right] == kForbidden) return;
+      if (d == 0.0 || states_[right] == kForbidden || pairs_[pair] == kForbidden) return;
       const double share =
           std::exp(after_[at(right)] + states_[right] + pairs_[pair] - after_[at(left)]);
       spread(right, pair, share, d, gradients.after[at(right)]);

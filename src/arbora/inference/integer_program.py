@@ -324,11 +324,15 @@ def _add_links(
 def _add_bigrams(
     program: LinearProgram, arcs: _Arcs, rows: NDArray[np.int64], scores: FloatArray
 ) -> None:
-    """A chain over the words: sum_k w[m, k, h] = z[h, m] and sum_h w[m, k, h] = z[k, m - 1]."""
-    if not len(rows):
+    """A chain over the words: sum_k w[m, k, h] = z[h, m] and sum_h w[m, k, h] = z[k, m - 1].
+
+    Two neighbours are never each other's head.
+    """
+    kept = (rows[:, 1] != rows[:, 0]) | (rows[:, 2] != rows[:, 0] - 1)
+    if not kept.any():
         return
-    modifier, before, head = rows.T
-    pair = program.add_variables(scores)
+    modifier, before, head = rows[kept].T
+    pair = program.add_variables(scores[kept])
     has_pairs = arcs.modifiers >= 2, arcs.modifiers < arcs.n_words
     ends = arcs.number[head, modifier], arcs.number[before, modifier - 1]
     for number, there in zip(ends, has_pairs, strict=True):

@@ -140,7 +140,7 @@ class SlowLoopy:
             yield SlowFactor(arcs, links, on, scores, rows_of)
 
     def _chain(self) -> Iterable[SlowFactor]:
-        """Head bigrams: every choice of one head for each word."""
+        """Head bigrams: every choice of one head for each word without cycles of neighbours."""
         if "head_bigrams" not in self.parts.kinds:
             return
         n = self.parts.n_words
@@ -150,6 +150,8 @@ class SlowLoopy:
         links = [slice(*pair) for pair in itertools.pairwise(ends)]
         on, rows = [], []
         for chosen in itertools.product(*heads):
+            if any(chosen[m - 2] == m and chosen[m - 1] == m - 1 for m in range(2, n + 1)):
+                continue
             on.append([h == g for choices, g in zip(heads, chosen, strict=True) for h in choices])
             found: set[Row] = {("head_bigrams", row)
                                for row in part_rows_of_tree("head_bigrams", chosen)}  # fmt: skip

@@ -2,7 +2,8 @@
 // its possible heads (Martins et al. 2013).
 //
 // The heads of a word exclude each other. As with the links of walk_group.hpp, arcs therefore send
-// and receive logarithms of probabilities. Pairs of heads that form a cycle score 0.
+// and receive logarithms of probabilities. Two neighbours that are each other's head are forbidden:
+// if they scored 0, a constant in the scores of all other pairs would change their probability.
 #pragma once
 
 #include "arbora/inference/factor_group.hpp"
@@ -23,7 +24,6 @@ class BigramGroup final : public FactorGroup {
   double beliefs(const Incoming& in, const double* last, const PartValues<double>& answer) override;
   void beliefs_back(const Incoming& in, const double* last, const PartScores& d_beliefs,
                     const GroupGradients& gradients) override;
-  void finish_backward(const PartValues<double>& d_scores) override;
 
  private:
   Index arc(Index state) const {
@@ -39,10 +39,10 @@ class BigramGroup final : public FactorGroup {
 
   const ArcVariables* arcs_ = nullptr;
   HeadChain chain_;
-  std::vector<double> scores_;  // of pairs, 0 for cycles
+  std::vector<double> scores_;  // of pairs, -inf for cycles
   std::vector<double> in_;      // what the arcs tell, by state
   HeadChain::Gradients d_logs_;
-  std::vector<double> d_in_, d_to_;
+  std::vector<double> d_in_;
 };
 
 }  // namespace arbora::inference

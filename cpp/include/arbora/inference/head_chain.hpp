@@ -20,18 +20,25 @@ class HeadChain {
   Index n_states() const { return first_.back(); }
   // The states of word m, counted from 0: first_state(m) to first_state(m + 1).
   Index first_state(Index word) const { return first_[static_cast<std::size_t>(word)]; }
-  // Pairs in which the heads of two neighbours would form a cycle.
-  const std::vector<Index>& cycles() const { return cycles_; }
+  // Forbids the pairs in which two neighbours are each other's head.
+  void forbid_cycles(double* pairs) const {
+    for (const Index pair : cycles_) pairs[pair] = kForbidden;
+  }
 
   // The best choice of heads: one state for each word. Returns its score.
   double best(const double* states, const double* pairs, Index* chosen);
 
-  // log of the sum over all choices; states of -inf are never chosen.
+  // log of the sum over all choices; states and pairs of -inf are never chosen.
   double sum(const double* states, const double* pairs);
   // Then: for every state, log of the sum over the choices of the words before it, and of those
   // after it, their pairs with the state included, the state's own score left out.
   const double* before() const { return before_.data(); }
   const double* after() const { return after_.data(); }
+  // Whether any choice of the other words goes with a state.
+  bool is_possible(Index state) const {
+    const auto s = static_cast<std::size_t>(state);
+    return before_[s] != kForbidden && after_[s] != kForbidden;
+  }
   // And the probabilities of all pairs.
   void pair_probabilities(double* answer) const;
 
