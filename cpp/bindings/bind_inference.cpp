@@ -1,18 +1,23 @@
 // Arrays in, arrays out; no arithmetic here. All sentences' scores come as one flat array, and the
 // answers go into arrays that the caller made.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "arbora/base/buffers.hpp"
 #include "arbora/inference/batch.hpp"
 #include "arbora/inference/pruning.hpp"
 #include "arrays.hpp"
 #include "interrupts.hpp"
+#include "score_list.hpp"
 
 namespace arbora::bindings {
 
@@ -57,19 +62,45 @@ Output<double> room(std::size_t count) {
 }
 
 // Per faulty sentence: its index, the kind of bad cell, head, modifier, label, problem, word.
-std::vector<std::tuple<Index, int, Index, Index, Index, int, Index>> copy_and_check(
-    Floats source, Counts n_words, Index n_labels, bool projective, bool multi_root, int threads,
-    FloatAnswer scores) {
+using Faults = std::vector<std::tuple<Index, int, Index, Index, Index, int, Index>>;
+
+Faults to_tuples(const std::vector<inference::Fault>& faults) {
+  Faults found;
+  for (const inference::Fault& f : faults) {
+    found.emplace_back(f.sentence, static_cast<int>(f.cell), f.head, f.modifier, f.label,
+                       static_cast<int>(f.verdict.problem), f.verdict.word);
+  }
+  return found;
+}
+
+Faults copy_and_check(Floats source, Counts n_words, Index n_labels, bool projective,
+                      bool multi_root, int threads, FloatAnswer scores) {
   const Call call(source, n_words, n_labels, projective, multi_root, threads);
   check_size(scores.size(), call.cells, "scores");
-  std::vector<std::tuple<Index, int, Index, Index, Index, int, Index>> found;
-  run_polling([&] {
-    for (const inference::Fault& f : inference::copy_and_check(call.batch, scores.data())) {
-      found.emplace_back(f.sentence, static_cast<int>(f.cell), f.head, f.modifier, f.label,
-                         static_cast<int>(f.verdict.problem), f.verdict.word);
-    }
-  });
-  return found;
+  return run_polling(
+      [&] { return to_tuples(inference::copy_and_check(call.batch, scores.data())); });
+}
+
+// The scores of a list in one flat array, words per sentence, labels (none without), and faults.
+using PackedList = std::tuple<Output<double>, Output<std::int64_t>, std::optional<Index>, Faults>;
+
+std::optional<PackedList> pack_list(nb::typed<nb::list, nb::object> arrays, nb::handle array_type,
+                                    Index most_cells, bool projective, bool multi_root,
+                                    int threads) {
+  const ScoreList list(arrays, array_type);
+  if (!list.is_plain() || list.cells() > most_cells) return std::nullopt;
+  Output<double> scores = room(static_cast<std::size_t>(list.cells()));
+  const Batch batch{scores.data(),
+                    list.n_words(),
+                    list.n_labels(),
+                    projective ? Trees::projective : Trees::nonprojective,
+                    multi_root ? Root::multi : Root::single,
+                    threads};
+  Faults faults = run_polling(
+      [&] { return to_tuples(inference::copy_and_check(batch, list.scores(), scores.data())); });
+  std::optional<Index> n_labels;
+  if (list.has_labels()) n_labels = list.n_labels();
+  return PackedList{scores, to_array(std::vector(list.n_words())), n_labels, std::move(faults)};
 }
 
 void sums(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
@@ -183,6 +214,9 @@ void bind_inference(nb::module_& module) {
   module.def("copy_and_check", &copy_and_check, "source"_a, "n_words"_a, "n_labels"_a,
              "projective"_a, "multi_root"_a, "threads"_a, "scores"_a.noconvert(),
              "Copies scores, forbids column 0 and the diagonal, reports impossible sentences.");
+  module.def("pack_list", &pack_list, "arrays"_a, "array_type"_a, "most_cells"_a, "projective"_a,
+             "multi_root"_a, "threads"_a,
+             "Packs and checks a list of contiguous float64 arrays; None if anything is unusual.");
   module.def("sums", &sums, "scores"_a, "n_words"_a, "n_labels"_a, "projective"_a, "multi_root"_a,
              "threads"_a, "log_partition"_a.noconvert(), "relative"_a.noconvert(),
              "shift"_a.noconvert(), "marginals"_a.noconvert(),

@@ -34,6 +34,9 @@ struct Fault {
 // Copies batch.scores to scores (which may be the same), puts kForbidden into column 0 and onto the
 // diagonal, and reports the sentences that are impossible.
 std::vector<Fault> copy_and_check(const Batch& batch, double* scores);
+// The same for scores that lie apart, one pointer per sentence; batch.scores are not read.
+std::vector<Fault> copy_and_check(const Batch& batch, std::span<const double* const> sources,
+                                  double* scores);
 
 // log_partition and relative: one number per sentence; column_shift: n + 1 numbers each;
 // marginals: like the scores, or null.
