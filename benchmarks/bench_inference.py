@@ -163,7 +163,7 @@ def bench_threads(rng: np.random.Generator, rounds: int) -> None:
 def bench_lists(rng: np.random.Generator, rounds: int) -> None:
     rows = []
     for n in (5, 10, 25):
-        stack = np.stack(list(random_scores(rng, n, SENTENCES)))
+        stack = random_scores(rng, n)
         row = [str(n)]
         for kind in (SpanningTrees, ProjectiveTrees):
             candidates = {

@@ -9,11 +9,7 @@
 #include "part_arrays.hpp"
 
 namespace arbora::bindings {
-
 namespace {
-
-using Floats = Input<double>;
-using FloatAnswer = InOut<double>;
 
 // What a kernel makes of the walks of all heads: best ones, or sums.
 template <auto Kernel>

@@ -23,12 +23,10 @@
 #include "arrays.hpp"
 
 namespace arbora::bindings {
-
 namespace {
 
 using data::Fault;
 using Strings = nb::typed<nb::list, nb::str>;
-using Ints = Input<std::int32_t>;
 using View = nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>;  // read-only
 
 std::string_view contents(const nb::bytes& data) { return {data.c_str(), data.size()}; }
@@ -197,14 +195,15 @@ struct MiscArguments {
   }
 };
 
-void check_size(std::size_t size, std::int64_t expected, const char* what) {
+void check_count(std::size_t size, std::int64_t expected, const char* what) {
   if (size != static_cast<std::size_t>(expected)) {
     throw std::invalid_argument(std::string(what) + " has " + std::to_string(size) +
                                 " entries where " + std::to_string(expected) + " are needed");
   }
 }
 
-nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<Ints> label_ids,
+nb::bytes render(const Block& block, std::optional<Heads> heads,
+                 std::optional<Input<std::int32_t>> label_ids,
                  const std::vector<std::string>& label_names,
                  const nb::typed<nb::dict, nb::str, nb::object>& misc,
                  std::optional<std::vector<std::string>> comments,
@@ -218,9 +217,9 @@ nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<In
     check_sentence(block, s);
     words += block.words(s);
   }
-  if (heads) check_size(heads->size(), words, "heads");
-  if (label_ids) check_size(label_ids->size(), words, "label_ids");
-  if (comments) check_size(comments->size(), static_cast<std::int64_t>(chosen.size()), "comments");
+  if (heads) check_count(heads->size(), words, "heads");
+  if (label_ids) check_count(label_ids->size(), words, "label_ids");
+  if (comments) check_count(comments->size(), static_cast<std::int64_t>(chosen.size()), "comments");
   const std::vector<std::string_view> names(label_names.begin(), label_names.end());
   const MiscArguments arguments(misc, static_cast<std::size_t>(words), decimals);
   std::vector<std::string_view> lines;
@@ -270,7 +269,7 @@ Lines lines_of(const std::vector<Fault>& faults) {
 }
 
 // Non-projective arcs, crossing arcs and roots of one sentence, and of each sentence of a block.
-std::tuple<std::int64_t, std::int64_t, std::int64_t> tree_shape(Ints heads) {
+std::tuple<std::int64_t, std::int64_t, std::int64_t> tree_shape(Heads heads) {
   const auto n = static_cast<std::int64_t>(heads.size());
   for (std::size_t i = 0; i < heads.size(); ++i) {
     if (heads.data()[i] < -1 || heads.data()[i] > n) throw std::invalid_argument("bad head");

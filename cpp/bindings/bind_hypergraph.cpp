@@ -14,7 +14,6 @@
 #include "interrupts.hpp"
 
 namespace arbora::bindings {
-
 namespace {
 
 void require(bool truth, const char* what) {

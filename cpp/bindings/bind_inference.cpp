@@ -16,42 +16,33 @@
 #include "arbora/inference/batch.hpp"
 #include "arbora/inference/pruning.hpp"
 #include "arrays.hpp"
+#include "flags.hpp"
 #include "interrupts.hpp"
 #include "score_list.hpp"
 
 namespace arbora::bindings {
-
 namespace {
-
-using Floats = Input<double>;
-using Counts = Input<std::int64_t>;
-using FloatAnswer = InOut<double>;
-using IntAnswer = InOut<std::int32_t>;
-
-void check_size(std::size_t size, std::size_t expected, const char* what) {
-  if (size != expected) throw std::invalid_argument(std::string(what) + " has the wrong size");
-}
 
 // The arguments every call begins with.
 struct Call {
   Batch batch;
   std::size_t sentences, words = 0, columns = 0, cells = 0;  // cells with labels
 
-  Call(const Floats& scores, const Counts& n_words, Index n_labels, bool projective,
-       bool multi_root, int threads)
+  Call(const Floats& scores, const Ints& n_words, Index n_labels, bool projective, bool multi_root,
+       int threads)
       : batch{scores.data(),
               {n_words.data(), n_words.size()},
               n_labels,
-              projective ? Trees::projective : Trees::nonprojective,
-              multi_root ? Root::multi : Root::single,
+              trees_of(projective),
+              root_of(multi_root),
               threads},
         sentences(n_words.size()) {
     for (const std::int64_t n : batch.n_words) {
-      words += static_cast<std::size_t>(n);
-      columns += static_cast<std::size_t>(n + 1);
-      cells += static_cast<std::size_t>((n + 1) * (n + 1) * n_labels);
+      words += at(n);
+      columns += at(n + 1);
+      cells += at((n + 1) * (n + 1) * n_labels);
     }
-    check_size(scores.size(), cells, "scores");
+    check_count(scores.size(), cells, "scores");
   }
 };
 
@@ -73,10 +64,10 @@ Faults to_tuples(const std::vector<inference::Fault>& faults) {
   return found;
 }
 
-Faults copy_and_check(Floats source, Counts n_words, Index n_labels, bool projective,
-                      bool multi_root, int threads, FloatAnswer scores) {
+Faults copy_and_check(Floats source, Ints n_words, Index n_labels, bool projective, bool multi_root,
+                      int threads, FloatAnswer scores) {
   const Call call(source, n_words, n_labels, projective, multi_root, threads);
-  check_size(scores.size(), call.cells, "scores");
+  check_count(scores.size(), call.cells, "scores");
   return run_polling(
       [&] { return to_tuples(inference::copy_and_check(call.batch, scores.data())); });
 }
@@ -90,12 +81,8 @@ std::optional<PackedList> pack_list(nb::typed<nb::list, nb::object> arrays, nb::
   const ScoreList list(arrays, array_type);
   if (!list.is_plain() || list.cells() > most_cells) return std::nullopt;
   Output<double> scores = room(static_cast<std::size_t>(list.cells()));
-  const Batch batch{scores.data(),
-                    list.n_words(),
-                    list.n_labels(),
-                    projective ? Trees::projective : Trees::nonprojective,
-                    multi_root ? Root::multi : Root::single,
-                    threads};
+  const Batch batch{scores.data(),        list.n_words(),      list.n_labels(),
+                    trees_of(projective), root_of(multi_root), threads};
   Faults faults = run_polling(
       [&] { return to_tuples(inference::copy_and_check(batch, list.scores(), scores.data())); });
   std::optional<Index> n_labels;
@@ -103,44 +90,44 @@ std::optional<PackedList> pack_list(nb::typed<nb::list, nb::object> arrays, nb::
   return PackedList{scores, to_array(std::vector(list.n_words())), n_labels, std::move(faults)};
 }
 
-void sums(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
+void sums(Floats scores, Ints n_words, Index n_labels, bool projective, bool multi_root,
           int threads, FloatAnswer log_partition, FloatAnswer relative, FloatAnswer shift,
           FloatAnswer marginals) {
   const Call call(scores, n_words, n_labels, projective, multi_root, threads);
-  check_size(log_partition.size(), call.sentences, "log_partition");
-  check_size(relative.size(), call.sentences, "relative");
-  check_size(shift.size(), call.columns, "shift");
-  if (marginals.size() != 0) check_size(marginals.size(), call.cells, "marginals");
+  check_count(log_partition.size(), call.sentences, "log_partition");
+  check_count(relative.size(), call.sentences, "relative");
+  check_count(shift.size(), call.columns, "shift");
+  if (marginals.size() != 0) check_count(marginals.size(), call.cells, "marginals");
   run_polling([&] {
     inference::batch_sums(call.batch, log_partition.data(), relative.data(), shift.data(),
                           marginals.size() == 0 ? nullptr : marginals.data());
   });
 }
 
-void vjp(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
-         int threads, Floats marginals, Floats d_marginals, FloatAnswer d_scores) {
+void vjp(Floats scores, Ints n_words, Index n_labels, bool projective, bool multi_root, int threads,
+         Floats marginals, Floats d_marginals, FloatAnswer d_scores) {
   const Call call(scores, n_words, n_labels, projective, multi_root, threads);
-  check_size(marginals.size(), call.cells, "marginals");
-  check_size(d_marginals.size(), call.cells, "d_marginals");
-  check_size(d_scores.size(), call.cells, "d_scores");
+  check_count(marginals.size(), call.cells, "marginals");
+  check_count(d_marginals.size(), call.cells, "d_marginals");
+  check_count(d_scores.size(), call.cells, "d_scores");
   run_polling([&] {
     inference::batch_vjp(call.batch, marginals.data(), d_marginals.data(), d_scores.data());
   });
 }
 
-void argmax(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
+void argmax(Floats scores, Ints n_words, Index n_labels, bool projective, bool multi_root,
             int threads, IntAnswer heads, IntAnswer labels, FloatAnswer score) {
   const Call call(scores, n_words, n_labels, projective, multi_root, threads);
-  check_size(heads.size(), call.words, "heads");
-  check_size(labels.size(), call.words, "labels");
-  check_size(score.size(), call.sentences, "score");
+  check_count(heads.size(), call.words, "heads");
+  check_count(labels.size(), call.words, "labels");
+  check_count(score.size(), call.sentences, "score");
   run_polling(
       [&] { inference::batch_argmax(call.batch, heads.data(), labels.data(), score.data()); });
 }
 
 // Heads, labels and scores of all trees, sentence after sentence, and how many each sentence has.
 std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>, Output<std::int64_t>> kbest(
-    Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root, int threads,
+    Floats scores, Ints n_words, Index n_labels, bool projective, bool multi_root, int threads,
     Index k) {
   const Call call(scores, n_words, n_labels, projective, multi_root, threads);
   std::vector<std::int32_t> heads, labels;
@@ -169,36 +156,36 @@ std::tuple<Output<std::int32_t>, Output<std::int32_t>, Output<double>, Output<st
           to_array(std::move(count))};
 }
 
-void sample(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
-            int threads, Index count, std::uint64_t seed, Counts sentences, IntAnswer heads,
+void sample(Floats scores, Ints n_words, Index n_labels, bool projective, bool multi_root,
+            int threads, Index count, std::uint64_t seed, Ints sentences, IntAnswer heads,
             IntAnswer labels) {
   const Call call(scores, n_words, n_labels, projective, multi_root, threads);
   const std::size_t size = call.words * static_cast<std::size_t>(count);
-  check_size(sentences.size(), call.sentences, "sentences");
-  check_size(heads.size(), size, "heads");
-  if (n_labels > 1) check_size(labels.size(), size, "labels");
+  check_count(sentences.size(), call.sentences, "sentences");
+  check_count(heads.size(), size, "heads");
+  if (n_labels > 1) check_count(labels.size(), size, "labels");
   run_polling([&] {
     inference::batch_sample(call.batch, seed, {sentences.data(), sentences.size()}, count,
                             heads.data(), n_labels > 1 ? labels.data() : nullptr);
   });
 }
 
-void margins(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
+void margins(Floats scores, Ints n_words, Index n_labels, bool projective, bool multi_root,
              int threads, FloatAnswer answer) {
-  check_size(static_cast<std::size_t>(n_labels), 1, "n_labels");
+  check_count(at(n_labels), Index{1}, "n_labels");
   const Call call(scores, n_words, n_labels, projective, multi_root, threads);
-  check_size(answer.size(), call.cells, "answer");
+  check_count(answer.size(), call.cells, "answer");
   run_polling([&] { inference::batch_margins(call.batch, answer.data()); });
 }
 
-void prune(Floats scores, Counts n_words, Index n_labels, bool projective, bool multi_root,
+void prune(Floats scores, Ints n_words, Index n_labels, bool projective, bool multi_root,
            int threads, Floats marginals, Input<std::int32_t> trees, double threshold, Index heads,
            InOut<std::uint8_t> kept) {
-  check_size(static_cast<std::size_t>(n_labels), 1, "n_labels");
+  check_count(at(n_labels), Index{1}, "n_labels");
   const Call call(scores, n_words, n_labels, projective, multi_root, threads);
-  check_size(marginals.size(), call.cells, "marginals");
-  check_size(trees.size(), call.words, "trees");
-  check_size(kept.size(), call.cells, "kept");
+  check_count(marginals.size(), call.cells, "marginals");
+  check_count(trees.size(), call.words, "trees");
+  check_count(kept.size(), call.cells, "kept");
   run_polling([&] {
     inference::batch_prune(call.batch, marginals.data(), trees.data(), {threshold, heads},
                            kept.data());

@@ -10,20 +10,11 @@
 
 #include "arbora/inference/second_order_batch.hpp"
 #include "arrays.hpp"
+#include "flags.hpp"
 #include "interrupts.hpp"
 
 namespace arbora::bindings {
-
 namespace {
-
-using Floats = Input<double>;
-using FloatAnswer = InOut<double>;
-
-void check_size(std::size_t size, Index expected, const char* what) {
-  if (static_cast<Index>(size) != expected) {
-    throw std::invalid_argument(std::string(what) + " has the wrong size");
-  }
-}
 
 // Arcs and the tables of the kinds that can be summed, as PackedParts has them.
 using Given = std::tuple<Floats, Floats, Floats, Floats>;
@@ -34,10 +25,10 @@ PartValues<Number> values_of(const PartBatch& parts, const Arrays& arrays) {
   const auto& end = parts.place(parts.size());
   const PartKinds kinds = parts.kinds();
   const auto& [arcs, consecutive, grandparents, grandsiblings] = arrays;
-  check_size(arcs.size(), end.cells, "arcs");
-  check_size(consecutive.size(), end.consecutive, "consecutive_siblings");
-  check_size(grandparents.size(), end.grandparents, "grandparents");
-  check_size(grandsiblings.size(), end.grandsiblings, "grandsiblings");
+  check_count(arcs.size(), end.cells, "arcs");
+  check_count(consecutive.size(), end.consecutive, "consecutive_siblings");
+  check_count(grandparents.size(), end.grandparents, "grandparents");
+  check_count(grandsiblings.size(), end.grandsiblings, "grandsiblings");
   return {arcs.data(), kinds.consecutive ? consecutive.data() : nullptr, nullptr,
           kinds.grandparents ? grandparents.data() : nullptr,
           kinds.grandsiblings ? grandsiblings.data() : nullptr};
@@ -46,21 +37,20 @@ PartValues<Number> values_of(const PartBatch& parts, const Arrays& arrays) {
 SecondOrderBatch batch_of(const PartBatch& parts, const Given& scores, bool multi_root,
                           int threads) {
   if (parts.kinds().siblings) throw std::invalid_argument("any two siblings cannot be summed over");
-  return {parts, values_of<const double>(parts, scores), multi_root ? Root::multi : Root::single,
-          threads};
+  return {parts, values_of<const double>(parts, scores), root_of(multi_root), threads};
 }
 
 Index sums(const PartBatch& parts, Given scores, bool multi_root, int threads,
            FloatAnswer log_partition) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(log_partition.size(), parts.size(), "log_partition");
+  check_count(log_partition.size(), parts.size(), "log_partition");
   return run_polling([&] { return inference::second_order_sums(batch, log_partition.data(), {}); });
 }
 
 Index marginals(const PartBatch& parts, Given scores, bool multi_root, int threads,
                 FloatAnswer log_partition, Answer answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(log_partition.size(), parts.size(), "log_partition");
+  check_count(log_partition.size(), parts.size(), "log_partition");
   const auto values = values_of<double>(parts, answer);
   return run_polling(
       [&] { return inference::second_order_sums(batch, log_partition.data(), values); });
@@ -69,7 +59,7 @@ Index marginals(const PartBatch& parts, Given scores, bool multi_root, int threa
 Index entropy(const PartBatch& parts, Given scores, bool multi_root, int threads,
               FloatAnswer answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(answer.size(), parts.size(), "entropy");
+  check_count(answer.size(), parts.size(), "entropy");
   return run_polling([&] { return inference::second_order_entropy(batch, answer.data()); });
 }
 
@@ -84,8 +74,8 @@ Index vjp(const PartBatch& parts, Given scores, bool multi_root, int threads, Gi
 Index argmax(const PartBatch& parts, Given scores, bool multi_root, int threads,
              InOut<std::int32_t> heads, FloatAnswer score) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(heads.size(), parts.place(parts.size()).words, "heads");
-  check_size(score.size(), parts.size(), "score");
+  check_count(heads.size(), parts.place(parts.size()).words, "heads");
+  check_count(score.size(), parts.size(), "score");
   return run_polling(
       [&] { return inference::second_order_argmax(batch, heads.data(), score.data()); });
 }
@@ -116,8 +106,8 @@ std::tuple<Index, Output<std::int32_t>, Output<double>, Output<std::int64_t>> kb
 Index sample(const PartBatch& parts, Given scores, bool multi_root, int threads, Index count,
              std::uint64_t seed, Input<std::int64_t> sentences, InOut<std::int32_t> heads) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(sentences.size(), parts.size(), "sentences");
-  check_size(heads.size(), count * parts.place(parts.size()).words, "heads");
+  check_count(sentences.size(), parts.size(), "sentences");
+  check_count(heads.size(), count * parts.place(parts.size()).words, "heads");
   return run_polling([&] {
     return inference::second_order_sample(batch, seed, {sentences.data(), sentences.size()}, count,
                                           heads.data());
@@ -127,7 +117,7 @@ Index sample(const PartBatch& parts, Given scores, bool multi_root, int threads,
 Index margins(const PartBatch& parts, Given scores, bool multi_root, int threads,
               FloatAnswer answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(answer.size(), parts.place(parts.size()).cells, "margins");
+  check_count(answer.size(), parts.place(parts.size()).cells, "margins");
   return run_polling([&] { return inference::second_order_margins(batch, answer.data()); });
 }
 
@@ -136,7 +126,7 @@ void tree_scores(const PartBatch& parts, Given scores, Index sentence, Input<std
                  FloatAnswer answer) {
   if (sentence < 0 || sentence >= parts.size()) throw nb::index_error("no such sentence");
   const Index n = parts[sentence].n_words();
-  check_size(heads.size(), n * static_cast<Index>(answer.size()), "heads");
+  check_count(heads.size(), n * static_cast<Index>(answer.size()), "heads");
   for (std::size_t i = 0; i < heads.size(); ++i) {
     if (heads.data()[i] < 0 || heads.data()[i] > n) throw nb::index_error("no such head");
   }

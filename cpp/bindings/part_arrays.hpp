@@ -1,19 +1,10 @@
 // Scores of parts at the border: five flat arrays, empty where the model lacks the kind.
 #pragma once
 
-#include <stdexcept>
-#include <string>
-
 #include "arbora/tree/part_index.hpp"
 #include "arrays.hpp"
 
 namespace arbora::bindings {
-
-inline void check_count(std::size_t size, Index expected, const char* what) {
-  if (size != static_cast<std::size_t>(expected)) {
-    throw std::invalid_argument(std::string(what) + " has the wrong size");
-  }
-}
 
 template <class Number, class Array>
 PartValues<Number> checked_values(const PartBatch& parts, const Array& arcs,

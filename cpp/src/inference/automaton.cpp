@@ -10,8 +10,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 struct Best {
   double value = kForbidden;
   Index from = 0;  // (place, state) as place * S + state

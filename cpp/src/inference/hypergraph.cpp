@@ -10,8 +10,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 ARBORA_INLINE double score_of(const Hyperedge& e, const double* weights, const double* nodes) {
   return (weights[e.weight] + nodes[e.first]) + nodes[e.second];
 }

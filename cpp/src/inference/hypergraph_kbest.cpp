@@ -14,8 +14,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 struct Choice {
   double score;
   Index edge;

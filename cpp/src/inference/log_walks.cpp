@@ -9,8 +9,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 double log_add(double a, double b) {
   const double top = std::max(a, b);
   return top == kForbidden ? top : top + std::log1p(std::exp(std::min(a, b) - top));

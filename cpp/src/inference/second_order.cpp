@@ -8,8 +8,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 constexpr Index kContextsPerPoll = 64;
 
 // Builds items by width, narrow before wide. h is a head, m a modifier and s one before it. C[h, e]

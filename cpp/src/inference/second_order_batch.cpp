@@ -12,8 +12,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 // What a thread needs for a sentence. Kept for the next one, as fresh memory costs more than the
 // sums, unless a long sentence made it large.
 struct Scratch {

@@ -26,8 +26,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 // What underflow loses is less than this share of the largest weight, with room for many terms.
 constexpr double kLost = 1e-290;
 

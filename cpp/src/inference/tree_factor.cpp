@@ -11,8 +11,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 // Marginals err by little more than rounding errors of 1: where P(on) P(off) is below this, one
 // cannot divide by it.
 constexpr double kNoise = 1e-12;

@@ -11,6 +11,9 @@ namespace arbora::base {
 
 using Index = std::int64_t;
 
+// An index as the standard containers want it.
+constexpr std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
 // How many modifiers the root symbol takes: exactly one, or at least one.
 enum class Root : int { single = 0, multi = 1 };
 

@@ -28,8 +28,6 @@ class TreeSearch {
   bool best(std::int32_t* heads, Workspace& workspace);
 
  private:
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
   bool spanning(std::int32_t* heads, Workspace& workspace);
   bool take_best_heads(Index first_head);
   bool is_tree();

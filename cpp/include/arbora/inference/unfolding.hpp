@@ -135,7 +135,6 @@ class Unfolding {
   }
 
   static bool exceeds(T sum, T target) { return Number<T>::is_positive(sum - target); }
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
   static constexpr char kUnknown = 0, kFree = 1, kBelow = 2;
 
