@@ -1,4 +1,4 @@
-// The only place that says what an array at the border looks like: C-contiguous, on the CPU.
+// Types of the arrays that cross the border to Python: C-contiguous, on the CPU.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -35,7 +35,7 @@ inline void check_count(std::size_t size, Index expected, const char* what) {
   check_count(size, at(expected), what);
 }
 
-// A new NumPy array over the contents of a vector, for answers whose size is not known before.
+// A new NumPy array over the contents of a vector, for answers of unknown size.
 template <class T>
 using Output = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 

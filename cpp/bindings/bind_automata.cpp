@@ -11,7 +11,7 @@
 namespace arbora::bindings {
 namespace {
 
-// What a kernel makes of the walks of all heads: best ones, or sums.
+// Best walks of all heads, or sums over walks, by kernel.
 template <auto Kernel>
 void over_walks(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
                 Floats grandparents, Floats grandsiblings, FloatAnswer d_arcs,

@@ -45,8 +45,8 @@ PyObject* to_str(std::string_view text) {
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict");
 }
 
-// Strings that were made lately, so that tags and common words are one object each. A place for
-// each hash, taken over by whoever comes: bounded, and good for what repeats.
+// A cache of recent strings, so that tags and common words are one object each: direct-mapped by
+// hash, hence bounded.
 class Pool {
  public:
   PyObject* get(std::string_view text) {
@@ -73,7 +73,7 @@ class Pool {
 };
 
 Pool& pool(Column column) {
-  // never destroyed: Python may be gone by then
+  // never destroyed: the interpreter may be finalised earlier
   static auto* const pools = new std::array<Pool, data::kColumns>();
   return (*pools)[static_cast<std::size_t>(column)];
 }
@@ -240,15 +240,15 @@ nb::bytes render(const Block& block, std::optional<Heads> heads,
   return to_bytes(text);
 }
 
-Block read_block(nb::bytes data, int format, std::int64_t first_line, bool whole, bool trees,
+Block read_block(nb::bytes data, int format, std::int64_t first_line, bool is_last, bool trees,
                  bool skip_bad) {
   data::ReadOptions options;
   options.format = static_cast<Format>(format);
   options.first_line = first_line;
-  options.whole = whole;
+  options.is_last = is_last;
   options.trees = trees;
   options.skip_bad = skip_bad;
-  // the block shares the bytes; whoever drops it last may not hold the GIL
+  // the block shares the bytes; its last owner may not hold the GIL
   PyObject* const kept = data.ptr();
   Py_INCREF(kept);
   const std::shared_ptr<const void> owner(kept, [](PyObject* bytes) {
@@ -358,7 +358,7 @@ void bind_data(nb::module_& module) {
            "forgotten"_a = std::vector<std::string>(),
            "The sentences (all, or those named) as text with new columns; render.hpp has the "
            "rules.");
-  module.def("read", &read_block, "data"_a, "format"_a, "first_line"_a = 1, "whole"_a = true,
+  module.def("read", &read_block, "data"_a, "format"_a, "first_line"_a = 1, "is_last"_a = true,
              "trees"_a = false, "skip_bad"_a = false, "Indexes the sentences of a text.");
   module.def("tree_shape", &tree_shape, "heads"_a,
              "Non-projective arcs, crossing arcs and roots of a tree.");

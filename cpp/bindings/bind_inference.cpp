@@ -47,8 +47,9 @@ struct Call {
 };
 
 Output<double> room(std::size_t count) {
-  double* buffer = base::take_buffer(count);
-  nb::capsule owner(buffer, [](void* p) noexcept { base::give_buffer(static_cast<double*>(p)); });
+  double* buffer = base::acquire_buffer(count);
+  nb::capsule owner(buffer,
+                    [](void* p) noexcept { base::release_buffer(static_cast<double*>(p)); });
   return Output<double>(buffer, {count}, owner);
 }
 

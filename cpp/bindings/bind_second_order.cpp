@@ -16,7 +16,7 @@
 namespace arbora::bindings {
 namespace {
 
-// Arcs and the tables of the kinds that can be summed, as PackedParts has them.
+// Arcs and the tables of the kinds that can be summed, as Scores has them.
 using Given = std::tuple<Floats, Floats, Floats, Floats>;
 using Answer = std::tuple<FloatAnswer, FloatAnswer, FloatAnswer, FloatAnswer>;
 

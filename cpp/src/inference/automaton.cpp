@@ -45,7 +45,7 @@ double Automaton::best(const double* pairs, const double* arcs, std::int32_t* fr
     value[at(s)] = initial(s);
     reached[at(s)].offer(initial(s), s);
   }
-  // The best way to be in state s just before `next`.
+  // The best walk to state s before `next`.
   const auto arrive = [&](Index next, Index s) {
     if (pairs == nullptr) return reached[at(s)];
     Best best;

@@ -101,7 +101,8 @@ Index copy_scores(const double* from, Index count, double* to) {
   return strange;
 }
 
-// Copies a sentence and forbids what is no arc; whether every arc is allowed, the common case.
+// Copies a sentence and forbids column 0 and the diagonal. Returns whether every arc is allowed,
+// the common case.
 bool copy_sentence(LabelledScores from, double* to) {
   const Index side = from.side(), n_labels = from.n_labels;
   Index strange = copy_scores(from.first, side * side * n_labels, to);

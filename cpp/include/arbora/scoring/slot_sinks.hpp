@@ -1,7 +1,7 @@
 // Sinks of the feature templates: what all kernels share, and those for tables of single weights.
 //
 // A feature's slot is the top bits of its key; each feature fires twice, at the slot XOR each of
-// two variants below 16, so that both weights lie in one line of memory.
+// two variants below 16, so that both weights lie in one cache line.
 #pragma once
 
 #include <array>
@@ -127,7 +127,7 @@ class SlotScores {
  public:
   SlotScores(const Weight* weights, int bits) : sinks_(weights, bits) {}
 
-  // Adds the score of the features that name_features(sink) names to the answer, not at once.
+  // Adds the score of the features that name_features(sink) names to the answer, with a delay.
   template <class NameFeatures>
   void next(Variants variants, double* answer, const NameFeatures& name_features) {
     sinks_.next(name_features, variants, answer);
