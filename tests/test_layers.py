@@ -30,7 +30,7 @@ CORE_LAYERS = [
 CORE_DEPTH = {name: depth for depth, names in enumerate(CORE_LAYERS) for name in names}
 
 # The layer of the package that a submodule of the core belongs to, where the names differ.
-KERNELS_OF = {"learning": "fitting", "parts": "scores"}
+KERNELS_OF = {"learning": "fitting"}
 
 
 def layer_of(module: str) -> str:

@@ -195,7 +195,7 @@ struct MiscArguments {
   }
 };
 
-void check_count(std::size_t size, std::int64_t expected, const char* what) {
+void check_entries(std::size_t size, std::int64_t expected, const char* what) {
   if (size != static_cast<std::size_t>(expected)) {
     throw std::invalid_argument(std::string(what) + " has " + std::to_string(size) +
                                 " entries where " + std::to_string(expected) + " are needed");
@@ -217,9 +217,10 @@ nb::bytes render(const Block& block, std::optional<Heads> heads,
     check_sentence(block, s);
     words += block.words(s);
   }
-  if (heads) check_count(heads->size(), words, "heads");
-  if (label_ids) check_count(label_ids->size(), words, "label_ids");
-  if (comments) check_count(comments->size(), static_cast<std::int64_t>(chosen.size()), "comments");
+  if (heads) check_entries(heads->size(), words, "heads");
+  if (label_ids) check_entries(label_ids->size(), words, "label_ids");
+  if (comments)
+    check_entries(comments->size(), static_cast<std::int64_t>(chosen.size()), "comments");
   const std::vector<std::string_view> names(label_names.begin(), label_names.end());
   const MiscArguments arguments(misc, static_cast<std::size_t>(words), decimals);
   std::vector<std::string_view> lines;

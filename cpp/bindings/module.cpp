@@ -29,8 +29,8 @@ NB_MODULE(_core, module) {
   module.doc() = "Compiled kernels; not part of the public interface.";
   nb::module_ data = module.def_submodule("data", "Sentences of CoNLL-U and CoNLL-X files.");
   bind_data(data);
-  nb::module_ parts = module.def_submodule("parts", "Parts of second order.");
-  bind_parts(parts);
+  nb::module_ scores = module.def_submodule("scores", "Where the scores of parts lie.");
+  bind_parts(scores);
   nb::module_ inference = module.def_submodule("inference", "Sums, best trees, samples.");
   bind_inference(inference);
   bind_automata(inference);

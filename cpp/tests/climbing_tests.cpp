@@ -22,10 +22,10 @@ struct Instance {
         arcs(make_arcs(n_words, random)),
         parts(kept(arcs).data(), n_words, {true, true, true, true}, 1) {
     const PartBatch::Place& end = parts.place(parts.size());
-    consecutive = draw(end.consecutive, random);
-    siblings = draw(end.siblings, random);
-    grandparents = draw(end.grandparents, random);
-    grandsiblings = draw(end.grandsiblings, random);
+    consecutive = draw(end[PartKind::consecutive], random);
+    siblings = draw(end[PartKind::siblings], random);
+    grandparents = draw(end[PartKind::grandparents], random);
+    grandsiblings = draw(end[PartKind::grandsiblings], random);
   }
 
   PartScores scores() const {

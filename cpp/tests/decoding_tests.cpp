@@ -37,12 +37,13 @@ void check_solvers(PartKinds kinds, const TreeQuestion& question) {
   const std::vector<std::uint8_t> kept(arcs.size(), 1);
   const PartBatch parts(kept.data(), n_words, kinds, 2);
   const PartBatch::Place& all = parts.place(parts.size());
-  const std::vector<double> consecutive = normal_numbers(all.consecutive, random);
-  const std::vector<double> grandparents = normal_numbers(all.grandparents, random);
-  const std::vector<double> grandsiblings = normal_numbers(all.grandsiblings, random);
-  const PartScores scores{arcs.data(), kinds.consecutive ? consecutive.data() : nullptr, nullptr,
-                          kinds.grandparents ? grandparents.data() : nullptr,
-                          kinds.grandsiblings ? grandsiblings.data() : nullptr};
+  const std::vector<double> consecutive = normal_numbers(all[PartKind::consecutive], random);
+  const std::vector<double> grandparents = normal_numbers(all[PartKind::grandparents], random);
+  const std::vector<double> grandsiblings = normal_numbers(all[PartKind::grandsiblings], random);
+  const PartScores scores{arcs.data(),
+                          kinds.has(PartKind::consecutive) ? consecutive.data() : nullptr, nullptr,
+                          kinds.has(PartKind::grandparents) ? grandparents.data() : nullptr,
+                          kinds.has(PartKind::grandsiblings) ? grandsiblings.data() : nullptr};
   // An automaton for the first sentence: its only word, at most once, from the right of the root.
   const std::vector<std::int64_t> sides = {1}, states = {2};
   const std::vector<double> numbers = {0.0,        kForbidden, kForbidden, 1.0,
@@ -118,8 +119,10 @@ TEST_CASE("An interruption ends decoding") {
   const std::vector<std::int64_t> n_words = {40};
   const PartBatch parts(kept.data(), n_words, {true, false, true, false}, 1);
   std::mt19937_64 random(8);
-  const std::vector<double> consecutive = normal_numbers(parts.place(1).consecutive, random);
-  const std::vector<double> grandparents = normal_numbers(parts.place(1).grandparents, random);
+  const std::vector<double> consecutive =
+      normal_numbers(parts.place(1)[PartKind::consecutive], random);
+  const std::vector<double> grandparents =
+      normal_numbers(parts.place(1)[PartKind::grandparents], random);
   const PartScores scores{arcs.data(), consecutive.data(), nullptr, grandparents.data(), nullptr};
   Answers answers(parts);
   Interruption now([] { return true; });

@@ -19,8 +19,9 @@ struct Problem {
     std::normal_distribution<double> normal;
     const auto& end = index.place(1);
     for (auto [table, size] :
-         {std::pair{&arcs, end.cells}, std::pair{&pairs, end.consecutive},
-          std::pair{&grand, end.grandparents}, std::pair{&grandsiblings, end.grandsiblings}}) {
+         {std::pair{&arcs, end.cells}, std::pair{&pairs, end[PartKind::consecutive]},
+          std::pair{&grand, end[PartKind::grandparents]},
+          std::pair{&grandsiblings, end[PartKind::grandsiblings]}}) {
       table->resize(at(size));
       for (double& x : *table) x = scale * normal(random);
     }

@@ -26,10 +26,10 @@ struct Tables {
   Tables(const PartBatch& parts, double scale, RandomStream& random) {
     const PartBatch::Place& end = parts.place(parts.size());
     arcs = draw(end.cells, scale, random);
-    consecutive = draw(end.consecutive, scale, random);
-    siblings = draw(end.siblings, scale, random);
-    grandparents = draw(end.grandparents, scale, random);
-    grandsiblings = draw(end.grandsiblings, scale, random);
+    consecutive = draw(end[PartKind::consecutive], scale, random);
+    siblings = draw(end[PartKind::siblings], scale, random);
+    grandparents = draw(end[PartKind::grandparents], scale, random);
+    grandsiblings = draw(end[PartKind::grandsiblings], scale, random);
   }
   std::vector<Numbers*> all() {
     return {&arcs, &consecutive, &siblings, &grandparents, &grandsiblings};

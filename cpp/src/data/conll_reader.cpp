@@ -90,20 +90,20 @@ class Indexer {
     const std::string_view text = block_.text_;
     const std::size_t whole_lines = text.rfind('\n') + 1;  // 0 if there is none
     has_carriages_ = text.find('\r') != text.npos;
-    valid_ = find_invalid_utf8(options_.whole ? text : text.substr(0, whole_lines)) == text.npos;
+    valid_ = find_invalid_utf8(options_.is_last ? text : text.substr(0, whole_lines)) == text.npos;
     const std::size_t words = text.size() / 48;  // an estimate; unused reserve costs nothing
     block_.starts_.reserve(words * (kColumns + 1));
     block_.heads_.reserve(words);
     std::size_t at = 0;
     while (at < text.size() && !stopped_) {
       const std::size_t found = text.find('\n', at);
-      if (found == text.npos && !options_.whole) break;
+      if (found == text.npos && !options_.is_last) break;
       const std::size_t next = found == text.npos ? text.size() : found + 1;
       take_line(at, next, text.substr(at, std::min(found, text.size()) - at));
       at = next;
       ++line_number_;
     }
-    if (options_.whole && !stopped_) finish();
+    if (options_.is_last && !stopped_) finish();
     block_.text_ = text.substr(0, sentence_.begin);
     block_.next_line_ = begin_line_;
   }

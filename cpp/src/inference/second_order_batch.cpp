@@ -59,9 +59,7 @@ class Sentence {
       if (first != nullptr) std::fill(first, first + count, 0.0);
     };
     clear(values.arcs, (n_words() + 1) * (n_words() + 1));
-    clear(values.consecutive, parts_.consecutive());
-    clear(values.grandparents, parts_.grandparents());
-    clear(values.grandsiblings, parts_.grandsiblings());
+    for_each_kind([&](PartKind kind) { clear(values[kind], parts_.count(kind)); });
     s_.weights.spread(of_weights, values);
   }
   void read_heads(const std::vector<Index>& edges, std::int32_t* heads) {

@@ -18,7 +18,7 @@ __all__ = ["best_choices", "best_walks", "walk_sums"]
 def best_walks(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
     """How often the best walks of all heads have each part, and their total scores."""
     answer, values = parts.zeros(), np.empty(len(parts))
-    kernels.best_walks(parts.index, *parts.arrays(), *answer.arrays(), values, threads)
+    kernels.best_walks(parts.index, parts.arrays(), answer.arrays(), values, threads)
     return answer, values
 
 
@@ -29,12 +29,12 @@ def best_choices(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
     the same choices.
     """
     answer, values = parts.zeros(), np.empty(len(parts))
-    kernels.best_choices(parts.index, *parts.arrays(), *answer.arrays(), values, threads)
+    kernels.best_choices(parts.index, parts.arrays(), answer.arrays(), values, threads)
     return answer, values
 
 
 def walk_sums(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
     """Expected parts when every head's walk is drawn by itself, and the log sums over walks."""
     answer, values = parts.zeros(), np.empty(len(parts))
-    kernels.walk_sums(parts.index, *parts.arrays(), *answer.arrays(), values, threads)
+    kernels.walk_sums(parts.index, parts.arrays(), answer.arrays(), values, threads)
     return answer, values

@@ -83,16 +83,19 @@ def decode_dual(
     limit = as_count(
         ITERATIONS[solver] if max_iterations is None else max_iterations, "max_iterations"
     )
-    seconds = _seconds(time_limit)
+    question = kernels.TreeQuestion(
+        projective=trees == "projective", multi_root=root == "multi", max_iterations=limit,
+        lazy=lazy, seconds=_seconds(time_limit),
+    )  # fmt: skip
     count = len(parts)
     answers = DualAnswers(
         np.zeros(int(parts.n_words.sum()), dtype=np.int32), np.empty(count), np.empty(count),
         np.empty(count, dtype=np.bool_), np.empty(count, dtype=np.int64),
     )  # fmt: skip
     kernels.decode_dual(
-        parts.index, *parts.arrays(), *automata, trees == "projective", root == "multi", limit,
-        SOLVERS.index(solver), lazy, seconds, answers.heads, answers.scores, answers.bounds,
-        answers.certified.view(np.uint8), answers.iterations, threads,
+        parts.index, parts.arrays(), automata, question, SOLVERS.index(solver),
+        (answers.heads, answers.scores, answers.bounds, answers.certified.view(np.uint8),
+         answers.iterations), threads,
     )  # fmt: skip
     impossible = np.flatnonzero(answers.iterations == 0)
     if len(impossible):
@@ -111,11 +114,11 @@ def dual_history(
 ) -> DualHistory:
     """The subgradient method on one of the sentences (Koo et al. 2010, Figures 3 and 4)."""
     _check_question(parts, trees, root)
-    found = kernels.trace_dual(
-        parts.index, *parts.arrays(), sentence, trees == "projective", root == "multi",
-        as_count(max_iterations, "max_iterations"),
+    question = kernels.TreeQuestion(
+        projective=trees == "projective", multi_root=root == "multi",
+        max_iterations=as_count(max_iterations, "max_iterations"),
     )  # fmt: skip
-    return DualHistory(*found)
+    return DualHistory(*kernels.trace_dual(parts.index, parts.arrays(), sentence, question))
 
 
 def check_kinds(kinds: tuple[str, ...]) -> None:

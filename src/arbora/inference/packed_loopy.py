@@ -121,9 +121,10 @@ class PackedLoopy:
 
     def _call(self, kernel: Any, *arguments: Any) -> None:
         parts = self.parts
-        settings = (
-            self.trees == "projective", self.root == "multi", self.iterations, self.damping,
-            self.schedule == "parallel", self.factors == "automata",
+        settings = kernels.LoopySettings(
+            projective=self.trees == "projective", multi_root=self.root == "multi",
+            iterations=self.iterations, damping=self.damping, parallel=self.schedule == "parallel",
+            grandparents_in_walks=self.factors == "automata",
         )  # fmt: skip
         try:
             impossible = kernel(parts.index, parts.arrays(), settings, self.threads, *arguments)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora._core import parts as kernels
+from arbora._core import scores as kernels
 from arbora.arrays import as_array, as_heads, as_real
 from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError
 from arbora.scores.kinds import KINDS, PART_KINDS, PartKind, kind_number
@@ -161,9 +161,8 @@ def part_batch(
     threads: int,
 ) -> kernels.PartBatch:
     """The index of all parts of the given kinds over the kept arcs."""
-    one, two, three, four = (kind in kinds for kind in KINDS)
     counts = np.asarray(n_words, dtype=np.int64)
-    return kernels.part_batch(kept, counts, one, two, three, four, threads)
+    return kernels.part_batch(kept, counts, [kind_number(kind) for kind in kinds], threads)
 
 
 def _checked_arcs(arcs: ArrayLike) -> FloatArray:

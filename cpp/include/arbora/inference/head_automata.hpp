@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "arbora/inference/automaton.hpp"
-#include "arbora/tree/part_index.hpp"
+#include "arbora/tree/part_kinds.hpp"
 
 namespace arbora::inference {
 
@@ -42,6 +42,7 @@ class StepTables {
 
   // Lets an automaton with states score a side of a head as well.
   void add(Index head, int side, Automaton automaton);
+  bool has_automata() const { return !automata_.empty(); }
   // That automaton, or null.
   const Automaton* automaton(Index head, int side) const {
     if (automata_.empty()) return nullptr;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "arbora/base/workspace.hpp"
-#include "arbora/tree/part_index.hpp"
+#include "arbora/tree/part_kinds.hpp"
 
 namespace arbora::inference {
 

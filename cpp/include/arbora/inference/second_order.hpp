@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "arbora/inference/hypergraph.hpp"
-#include "arbora/tree/part_index.hpp"
+#include "arbora/tree/part_kinds.hpp"
 
 namespace arbora::inference {
 

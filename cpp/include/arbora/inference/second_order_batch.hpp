@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arbora/inference/kbest.hpp"
-#include "arbora/tree/part_index.hpp"
+#include "arbora/tree/part_kinds.hpp"
 
 namespace arbora::inference {
 
