@@ -9,12 +9,9 @@
 #include "part_arrays.hpp"
 
 namespace arbora::bindings {
-
 namespace {
 
-using FloatAnswer = InOut<double>;
-
-// What a kernel makes of the walks of all heads: best ones, or sums.
+// Best walks of all heads, or sums over walks, by kernel.
 template <auto Kernel>
 void over_walks(const PartBatch& parts, const PartInput& scores, const PartAnswer& answer,
                 FloatAnswer values, int threads) {

@@ -23,12 +23,10 @@
 #include "arrays.hpp"
 
 namespace arbora::bindings {
-
 namespace {
 
 using data::Fault;
 using Strings = nb::typed<nb::list, nb::str>;
-using Ints = Input<std::int32_t>;
 using View = nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>;  // read-only
 
 std::string_view contents(const nb::bytes& data) { return {data.c_str(), data.size()}; }
@@ -47,8 +45,8 @@ PyObject* to_str(std::string_view text) {
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict");
 }
 
-// Strings that were made lately, so that tags and common words are one object each. A place for
-// each hash, taken over by whoever comes: bounded, and good for what repeats.
+// A cache of recent strings, so that tags and common words are one object each: direct-mapped by
+// hash, hence bounded.
 class Pool {
  public:
   PyObject* get(std::string_view text) {
@@ -75,7 +73,7 @@ class Pool {
 };
 
 Pool& pool(Column column) {
-  // never destroyed: Python may be gone by then
+  // never destroyed: the interpreter may be finalised earlier
   static auto* const pools = new std::array<Pool, data::kColumns>();
   return (*pools)[static_cast<std::size_t>(column)];
 }
@@ -197,14 +195,15 @@ struct MiscArguments {
   }
 };
 
-void check_size(std::size_t size, std::int64_t expected, const char* what) {
+void check_entries(std::size_t size, std::int64_t expected, const char* what) {
   if (size != static_cast<std::size_t>(expected)) {
     throw std::invalid_argument(std::string(what) + " has " + std::to_string(size) +
                                 " entries where " + std::to_string(expected) + " are needed");
   }
 }
 
-nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<Ints> label_ids,
+nb::bytes render(const Block& block, std::optional<Heads> heads,
+                 std::optional<Input<std::int32_t>> label_ids,
                  const std::vector<std::string>& label_names,
                  const nb::typed<nb::dict, nb::str, nb::object>& misc,
                  std::optional<std::vector<std::string>> comments,
@@ -218,9 +217,10 @@ nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<In
     check_sentence(block, s);
     words += block.words(s);
   }
-  if (heads) check_size(heads->size(), words, "heads");
-  if (label_ids) check_size(label_ids->size(), words, "label_ids");
-  if (comments) check_size(comments->size(), static_cast<std::int64_t>(chosen.size()), "comments");
+  if (heads) check_entries(heads->size(), words, "heads");
+  if (label_ids) check_entries(label_ids->size(), words, "label_ids");
+  if (comments)
+    check_entries(comments->size(), static_cast<std::int64_t>(chosen.size()), "comments");
   const std::vector<std::string_view> names(label_names.begin(), label_names.end());
   const MiscArguments arguments(misc, static_cast<std::size_t>(words), decimals);
   std::vector<std::string_view> lines;
@@ -241,15 +241,15 @@ nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<In
   return to_bytes(text);
 }
 
-Block read_block(nb::bytes data, int format, std::int64_t first_line, bool whole, bool trees,
+Block read_block(nb::bytes data, int format, std::int64_t first_line, bool is_last, bool trees,
                  bool skip_bad) {
   data::ReadOptions options;
   options.format = static_cast<Format>(format);
   options.first_line = first_line;
-  options.whole = whole;
+  options.is_last = is_last;
   options.trees = trees;
   options.skip_bad = skip_bad;
-  // the block shares the bytes; whoever drops it last may not hold the GIL
+  // the block shares the bytes; its last owner may not hold the GIL
   PyObject* const kept = data.ptr();
   Py_INCREF(kept);
   const std::shared_ptr<const void> owner(kept, [](PyObject* bytes) {
@@ -270,7 +270,7 @@ Lines lines_of(const std::vector<Fault>& faults) {
 }
 
 // Non-projective arcs, crossing arcs and roots of one sentence, and of each sentence of a block.
-std::tuple<std::int64_t, std::int64_t, std::int64_t> tree_shape(Ints heads) {
+std::tuple<std::int64_t, std::int64_t, std::int64_t> tree_shape(Heads heads) {
   const auto n = static_cast<std::int64_t>(heads.size());
   for (std::size_t i = 0; i < heads.size(); ++i) {
     if (heads.data()[i] < -1 || heads.data()[i] > n) throw std::invalid_argument("bad head");
@@ -359,7 +359,7 @@ void bind_data(nb::module_& module) {
            "forgotten"_a = std::vector<std::string>(),
            "The sentences (all, or those named) as text with new columns; render.hpp has the "
            "rules.");
-  module.def("read", &read_block, "data"_a, "format"_a, "first_line"_a = 1, "whole"_a = true,
+  module.def("read", &read_block, "data"_a, "format"_a, "first_line"_a = 1, "is_last"_a = true,
              "trees"_a = false, "skip_bad"_a = false, "Indexes the sentences of a text.");
   module.def("tree_shape", &tree_shape, "heads"_a,
              "Non-projective arcs, crossing arcs and roots of a tree.");

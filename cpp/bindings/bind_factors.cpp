@@ -3,10 +3,10 @@
 
 #include "arbora/inference/factors.hpp"
 #include "arrays.hpp"
+#include "flags.hpp"
 #include "part_arrays.hpp"
 
 namespace arbora::bindings {
-
 namespace {
 
 void check(const Factor& factor, const Input<double>& scores, const Input<double>& incoming) {
@@ -46,8 +46,7 @@ void make_tree(TreeFactorOfGraph* place, Index n_words, Input<std::int32_t> head
   }
   new (place)
       TreeFactorOfGraph(n_words, {heads.data(), heads.size()}, {modifiers.data(), modifiers.size()},
-                        projective ? Trees::projective : Trees::nonprojective,
-                        multi_root ? Root::multi : Root::single);
+                        trees_of(projective), root_of(multi_root));
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include "arrays.hpp"
 
 namespace arbora::bindings {
-
 namespace {
 
 Clusters make_clusters(const std::vector<std::tuple<std::string, std::string, float>>& rows) {
@@ -28,7 +27,7 @@ Output<std::int64_t> n_words(const Encoded& encoded) {
 }
 
 void learn_filter(const Encoded& encoded, Input<std::int32_t> heads, InOut<std::uint16_t> lengths) {
-  if (lengths.size() != ArcFilter::kSize) throw std::invalid_argument("lengths: wrong size");
+  check_count(lengths.size(), ArcFilter::kSize, "lengths");
   std::size_t first = 0;
   for (Index i = 0; i < encoded.sentences(); ++i) {
     const auto n = static_cast<std::size_t>(encoded.words(i));

@@ -14,14 +14,13 @@
 #include "interrupts.hpp"
 
 namespace arbora::bindings {
-
 namespace {
 
 void require(bool truth, const char* what) {
   if (!truth) throw std::invalid_argument(what);
 }
 
-// A graph whose nodes have so many edges each; tails and weights are numbered from 1, 0 is none.
+// A graph from the number of edges of each node; tails and weights are numbered from 1, 0 is none.
 std::shared_ptr<const Hypergraph> make_graph(Input<std::int64_t> counts, Input<std::int32_t> first,
                                              Input<std::int32_t> second,
                                              Input<std::int32_t> weights) {
@@ -42,7 +41,7 @@ std::shared_ptr<const Hypergraph> make_graph(Input<std::int64_t> counts, Input<s
   return graph;
 }
 
-// A graph with weights: the upward sweep is done once and kept.
+// A graph with weights: the inside pass runs once.
 class Derivations {
  public:
   Derivations(std::shared_ptr<const Hypergraph> graph, Input<double> log_weights, Index goal)

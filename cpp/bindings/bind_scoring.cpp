@@ -14,12 +14,8 @@
 #include "arrays.hpp"
 
 namespace arbora::bindings {
-
 namespace {
 
-using Ints = Input<std::int64_t>;
-using Heads = Input<std::int32_t>;
-using Floats = Input<double>;
 using Lengths = Input<std::uint16_t>;
 
 constexpr int kMaxBits = 30;

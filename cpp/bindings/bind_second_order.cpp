@@ -15,10 +15,7 @@
 #include "part_arrays.hpp"
 
 namespace arbora::bindings {
-
 namespace {
-
-using FloatAnswer = InOut<double>;
 
 SecondOrderBatch batch_of(const PartBatch& parts, const PartInput& scores, bool multi_root,
                           int threads) {

@@ -4,23 +4,16 @@
 
 #include <nanobind/stl/vector.h>
 
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "arbora/tree/part_index.hpp"
 #include "arrays.hpp"
+#include "flags.hpp"
 
 namespace arbora::bindings {
 
-using PartInput = std::vector<Input<double>>;
-using PartAnswer = std::vector<InOut<double>>;
-
-inline void check_count(std::size_t size, Index expected, const char* what) {
-  if (size != static_cast<std::size_t>(expected)) {
-    throw std::invalid_argument(std::string(what) + " has the wrong size");
-  }
-}
+using PartInput = std::vector<Floats>;
+using PartAnswer = std::vector<FloatAnswer>;
 
 template <class Number, class Arrays>
 PartValues<Number> checked_values(const PartBatch& parts, const Arrays& arrays) {
@@ -42,10 +35,5 @@ inline PartScores part_scores(const PartBatch& parts, const PartInput& arrays) {
 inline PartValues<double> part_values(const PartBatch& parts, const PartAnswer& arrays) {
   return checked_values<double>(parts, arrays);
 }
-
-inline Trees trees_of(bool projective) {
-  return projective ? Trees::projective : Trees::nonprojective;
-}
-inline Root root_of(bool multi_root) { return multi_root ? Root::multi : Root::single; }
 
 }  // namespace arbora::bindings

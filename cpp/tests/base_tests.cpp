@@ -105,17 +105,17 @@ TEST_CASE("A workspace reuses its memory") {
 }
 
 TEST_CASE("Buffers are used again") {
-  double* first = take_buffer(5000);
+  double* first = acquire_buffer(5000);
   first[4999] = 1.0;
-  give_buffer(first);
-  double* again = take_buffer(4800);
+  release_buffer(first);
+  double* again = acquire_buffer(4800);
   CHECK(again == first);
-  double* other = take_buffer(4800);
+  double* other = acquire_buffer(4800);
   CHECK(other != first);
-  give_buffer(other);
-  give_buffer(again);
-  for (int i = 0; i < 40; ++i) give_buffer(take_buffer(std::size_t{1} << (10 + i % 13)));
-  give_buffer(take_buffer(std::size_t{1} << 24));  // too large to keep
+  release_buffer(other);
+  release_buffer(again);
+  for (int i = 0; i < 40; ++i) release_buffer(acquire_buffer(std::size_t{1} << (10 + i % 13)));
+  release_buffer(acquire_buffer(std::size_t{1} << 24));  // too large to keep
 }
 
 TEST_CASE("Threads hand exceptions to the caller") {

@@ -30,11 +30,11 @@ TEST_CASE("Damaged text is read within bounds and written back") {
     ReadOptions options;
     options.skip_bad = round % 2 == 0;
     options.trees = round % 3 == 0;
-    options.whole = round % 5 != 0;
+    options.is_last = round % 5 != 0;
     options.format = guess_format(text).format;
     const Block block(text, options);
     CHECK(block.text().size() <= text.size());
-    if (round % 4 == 0 && options.whole) {
+    if (round % 4 == 0 && options.is_last) {
       CHECK(block.sentences() == 2);
       CHECK(block.text() == good);
     }
@@ -52,7 +52,7 @@ TEST_CASE("Damaged text is read within bounds and written back") {
     NewColumns columns;
     columns.heads = heads.data();
     columns.misc = {&items, 1};
-    options.whole = true;
+    options.is_last = true;
     CHECK(Block(render(block, all, columns), options).total_words() == block.total_words());
   }
 }

@@ -12,8 +12,6 @@
 namespace arbora::tests {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 // Parts of a few words over random arcs, the chain 0 -> 1 -> 2 -> ... among them.
 struct Problem {
   Problem(Index n, PartKinds kinds, double scale, std::mt19937_64& random)

@@ -71,6 +71,33 @@ void check_every_kernel(Trees trees, Root root, Index labels, double scale, doub
   if (labels == 1) batch_margins(batch, answer.data());
 }
 
+TEST_CASE("Scores that lie apart are packed like scores that do not") {
+  for (const Index labels : {1, 3}) {
+    const Sentences s({2, 7, 1, 4}, labels, 1.0, 0.3, 11);
+    const Batch batch = s.batch(Trees::nonprojective, Root::single, 2);
+    std::vector<std::vector<double>> pieces;
+    std::vector<const double*> sources;
+    const double* next = s.scores.data();
+    for (const std::int64_t n : s.n_words) {
+      pieces.emplace_back(next, next + (n + 1) * (n + 1) * labels);
+      next += pieces.back().size();
+    }
+    pieces[1][1 * static_cast<std::size_t>(labels)] = std::nan("");  // the arc from 0 to 1
+    for (const auto& piece : pieces) sources.push_back(piece.data());
+    std::vector<double> together(s.scores.size()), apart(s.scores.size());
+    CHECK(copy_and_check(batch, together.data()).empty());
+    const auto faults = copy_and_check(batch, sources, apart.data());
+    REQUIRE(faults.size() == 1);
+    CHECK(faults[0].sentence == 1);
+    CHECK(faults[0].cell == Cell::nan);
+    CHECK(faults[0].modifier == 1);
+    const std::size_t nan_at = static_cast<std::size_t>(9 * labels + labels);
+    CHECK(std::isnan(apart[nan_at]));
+    apart[nan_at] = together[nan_at];
+    CHECK(apart == together);
+  }
+}
+
 TEST_CASE("Every kernel of first order, for the sanitizers") {
   for_each_class([](Trees trees, Root root) {
     for (const Index labels : {1, 3}) {

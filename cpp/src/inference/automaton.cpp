@@ -10,8 +10,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 struct Best {
   double value = kForbidden;
   Index from = 0;  // (place, state) as place * S + state
@@ -47,7 +45,7 @@ double Automaton::best(const double* pairs, const double* arcs, std::int32_t* fr
     value[at(s)] = initial(s);
     reached[at(s)].offer(initial(s), s);
   }
-  // The best way to be in state s just before `next`.
+  // The best walk to state s before `next`.
   const auto arrive = [&](Index next, Index s) {
     if (pairs == nullptr) return reached[at(s)];
     Best best;

@@ -6,8 +6,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 double value_or_zero(const double* values, Index i) { return values == nullptr ? 0.0 : values[i]; }
 
 // For each number the sum of all others, without subtraction.

@@ -8,8 +8,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 constexpr Index kContextsPerPoll = 64;
 
 // Builds items by width, narrow before wide. h is a head, m a modifier and s one before it. C[h, e]
@@ -169,7 +167,7 @@ class Builder {
       const HeadContext& context = contexts_[at(c)];
       if (context.head - width >= context.low) add_half(c, 0, width);
       const Index end = context.head + width;
-      // Halves of the root symbol that do not reach the end only wait for its next modifier.
+      // Halves of the root symbol that do not reach the end are used by its next modifier only.
       const bool whole = context.head == 0 && (weights_.siblings() || single_);
       if (end <= context.high && (!whole || end == n_words_)) add_half(c, 1, width);
     }

@@ -12,10 +12,8 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-// What a thread needs for a sentence. Kept for the next one, as fresh memory costs more than the
-// sums, unless a long sentence made it large.
+// The memory of one thread, reused from sentence to sentence (fresh memory costs more than the
+// sums) unless a long sentence made it large.
 struct Scratch {
   SecondOrderWeights weights;
   Hypergraph graph;
@@ -82,7 +80,7 @@ class Sentence {
 };
 
 // Runs job(sentence's number, sentence) for every sentence; the first that has no tree, or -1. The
-// job says whether there is one: kept arcs may also be forbidden by their scores.
+// job returns whether there is one: kept arcs may also be forbidden by their scores.
 template <class Job>
 Index run(const SecondOrderBatch& batch, double factor, const Job& job) {
   const PartBatch& parts = batch.parts;

@@ -78,7 +78,7 @@ bool TreeSearch::spanning(std::int32_t* heads, Workspace& workspace) {
                                  workspace);
 }
 
-// Every word's best head by itself; false if some word has none.
+// The best head of every word, independently; false if some word has none.
 bool TreeSearch::take_best_heads(Index first_head) {
   bool all = true;
   for (Index m = 1; m <= n_words_; ++m) {

@@ -9,8 +9,6 @@ namespace {
 // Rounding in the sums of changes must not make a bound too low.
 constexpr double kSlack = 1e-12;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 WalkSearch::WalkSearch(const StepTables& steps) : steps_(&steps) {

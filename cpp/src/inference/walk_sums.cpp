@@ -7,7 +7,7 @@
 namespace arbora::inference {
 namespace {
 
-// One sentence; memory is used again from head to head.
+// One sentence; memory is reused from head to head.
 class WalkSums {
  public:
   WalkSums(const PartIndex& parts, const PartScores& scores, const PartValues<double>& expected)

@@ -3,7 +3,7 @@
 namespace arbora::scoring {
 namespace {
 
-// Writes down what the sinks of score_rows add up for one outcome.
+// Records every weight that score_rows adds up for one outcome.
 template <class Weight>
 struct RowRecord {
   const Weight* weights;

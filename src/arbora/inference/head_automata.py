@@ -27,7 +27,8 @@ from arbora.inference.dual import (
     dual_history,
 )
 from arbora.inference.integer_program import solve_program
-from arbora.inference.packed import check_room, pack
+from arbora.inference.packed import check_room
+from arbora.inference.packing import pack
 from arbora.scores import Parts, Scores
 from arbora.types import Decoded, FloatArray, Root, TreeClass
 

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from arbora.errors import ArgumentError
 from arbora.inference.arguments import check_choice
 from arbora.inference.linear_program import Columns, LinearProgram, Status
-from arbora.inference.packed import Packed, pack, read_only
+from arbora.inference.packed import Packed, read_only
+from arbora.inference.packing import pack
 from arbora.scores import PartKind, Parts, Scores, kind_number
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 

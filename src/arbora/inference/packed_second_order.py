@@ -19,10 +19,10 @@ from arbora.inference.packed import (
     check_draws,
     check_list,
     list_too_large,
-    pack,
     physical_memory,
     read_only,
 )
+from arbora.inference.packing import pack
 from arbora.scores import PART_KINDS, PartKind, Scores
 from arbora.types import FloatArray, IntArray, Root
 

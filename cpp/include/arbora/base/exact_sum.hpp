@@ -1,4 +1,5 @@
-// Sums of doubles that may cancel: what one addition rounds away, the tail keeps (Neumaier 1974).
+// Compensated sums of doubles that may cancel (Neumaier 1974): tail_ accumulates the rounding
+// errors.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The few words every other header uses.
+// Types and constants of all layers.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,9 @@
 namespace arbora::base {
 
 using Index = std::int64_t;
+
+// Index to a subscript of the standard containers.
+constexpr std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 // How many modifiers the root symbol takes: exactly one, or at least one.
 enum class Root : int { single = 0, multi = 1 };

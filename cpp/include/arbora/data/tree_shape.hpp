@@ -1,4 +1,4 @@
-// What a treebank's table counts in a tree.
+// Counts for statistics of treebanks.
 #pragma once
 
 #include <cstdint>

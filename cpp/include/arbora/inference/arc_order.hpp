@@ -1,5 +1,5 @@
-// The kept arcs of a sentence in the order in which the head automata see them: those of one head
-// together, the left modifiers outwards, then the right ones.
+// The kept arcs of a sentence in the order of the head automata: head by head, the left modifiers
+// outwards, then the right ones.
 #pragma once
 
 #include <cstdint>

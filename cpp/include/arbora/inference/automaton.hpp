@@ -1,5 +1,5 @@
-// A head automaton with states (Koo et al. 2010, example 2): what taking a modifier scores depends
-// on the state reached so far, and leads to another.
+// A head automaton with states (Koo et al. 2010, example 2): the score of taking a modifier depends
+// on the current state and on the next one.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ struct LabelledScores {
 
 struct RankedTree {
   std::vector<std::int32_t> heads;   // of words 1..n
-  std::vector<std::int32_t> labels;  // likewise
+  std::vector<std::int32_t> labels;  // of words 1..n
   double score = 0.0;
 };
 

@@ -1,4 +1,4 @@
-// Arcs worth keeping for models of higher order (Gormley et al. 2015, section 5.1).
+// Pruning of arcs for models of higher order (Gormley et al. 2015, section 5.1).
 #pragma once
 
 #include "arbora/inference/batch.hpp"
@@ -7,7 +7,7 @@ namespace arbora::inference {
 
 struct PruningRule {
   double threshold;  // of the probability of a word's likeliest head
-  Index heads;       // at most so many per word
+  Index heads;       // at most this many per word
 };
 
 // kept, like the scores: 1 for arcs that are likely enough, for those of `trees` (one tree per

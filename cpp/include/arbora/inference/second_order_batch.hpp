@@ -1,6 +1,6 @@
-// Projective trees of second order for many sentences: for each, the hypergraph is built, run and
-// forgotten. Every call returns the first sentence that has no tree, or -1; the answers of such a
-// sentence mean nothing.
+// Projective trees of second order for many sentences: for each, the hypergraph is built, used and
+// released. Every call returns the first sentence that has no tree, or -1; the answers of such a
+// sentence are undefined.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct SecondOrderBatch {
 // The edges of the largest hypergraph, roughly.
 double second_order_largest(const PartBatch& parts);
 
-// One number per sentence; marginals like the scores, not asked for if marginals.arcs is null.
+// One number per sentence; marginals have the layout of the scores and are not computed if
+// marginals.arcs is null.
 Index second_order_sums(const SecondOrderBatch& batch, double* log_partition,
                         const PartValues<double>& marginals);
 Index second_order_entropy(const SecondOrderBatch& batch, double* entropy);

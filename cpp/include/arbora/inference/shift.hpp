@@ -28,8 +28,8 @@ struct Shift {
 // Under Root::multi a column's shift is its largest score. Under Root::single it is the largest
 // score of a word head, because exactly one root arc is used, which must not hide the scores of all
 // other words; only the likeliest root word counts its root arc too. (A word without any head that
-// counts gets 0.) `root` takes what is left of the likeliest root arc, so that no weight exceeds 1.
-// `extra` is added to every column's shift.
+// counts gets 0.) `root` is the remaining score of the likeliest root arc, so that no weight
+// exceeds 1. `extra` is added to every column's shift.
 Shift make_shift(ArcScores scores, Root root, double extra, double* column);
 
 // Fills weights with exp(score - shift), rows h and columns m in place, a multiple of a step wide.
