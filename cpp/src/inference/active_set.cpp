@@ -10,8 +10,6 @@ namespace {
 
 constexpr double kTiny = 1e-9;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 double dot(const double* scores, const std::vector<std::uint8_t>& x) {
   double sum = 0.0;
   for (std::size_t i = 0; i < x.size(); ++i) {

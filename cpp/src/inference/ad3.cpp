@@ -17,8 +17,6 @@ constexpr double kResidual = 1e-6, kOpenGap = 1e-4;
 constexpr Index kAdaptEvery = 10, kRefreshEvery = 50, kCheckEvery = 5;
 constexpr int kActiveSetSteps = 10;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 // A search over some of the arcs: the tree's, or that of a head's automaton, whose links are arcs
 // into the head.
 struct Factor {

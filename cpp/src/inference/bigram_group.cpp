@@ -6,12 +6,6 @@
 #include "arbora/inference/log_odds.hpp"
 
 namespace arbora::inference {
-namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 bool BigramGroup::set(const ArcVariables& arcs, const PartScores& scores, const LoopySettings&) {
   arcs_ = &arcs;
   const double* table = scores[PartKind::head_bigrams];

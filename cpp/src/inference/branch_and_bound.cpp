@@ -15,8 +15,6 @@ TreeQuestion limited(TreeQuestion question) {
   return question;
 }
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 struct Node {
   double bound;
   Index depth;

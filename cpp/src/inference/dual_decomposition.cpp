@@ -7,8 +7,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 // Puts something on a list once.
 void mark(Index item, std::vector<Index>& list, std::vector<std::uint8_t>& is_listed) {
   if (is_listed[at(item)] != 0) return;

@@ -8,8 +8,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 bool is_on(std::size_t configuration, Index variable) { return configuration >> variable & 1U; }
 
 bool any_infinite(const double* values, Index count) {

@@ -8,8 +8,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 Index pairs_of_head(const PartIndex& parts, Index head) {
   return sibling_pairs(static_cast<Index>(parts.modifiers(head, 0).size())) +
          sibling_pairs(static_cast<Index>(parts.modifiers(head, 1).size()));

@@ -6,8 +6,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 // Adds e^x to a sum of exponentials whose largest exponent is known and finite.
 double term(double x, double top) { return x == kForbidden ? 0.0 : std::exp(x - top); }
 

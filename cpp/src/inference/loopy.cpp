@@ -8,8 +8,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 void clear_arcs(const PartIndex& parts, double* arcs) {
   std::fill(arcs, arcs + (parts.n_words() + 1) * (parts.n_words() + 1), 0.0);
 }

@@ -9,8 +9,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 constexpr double kNegligible = 1e-10;
 
 }  // namespace

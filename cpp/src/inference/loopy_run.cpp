@@ -8,8 +8,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 // Mixes a share of the old messages into fresh ones; returns the largest change.
 double mix(Index count, const double* old, double share, double* fresh) {
   double largest = 0.0;

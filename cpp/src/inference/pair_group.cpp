@@ -6,12 +6,6 @@
 #include "arbora/inference/log_odds.hpp"
 
 namespace arbora::inference {
-namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 bool PairGroup::set(const ArcVariables& arcs, const PartScores& scores,
                     const LoopySettings& settings) {
   const PartKinds kinds = arcs.parts().kinds();

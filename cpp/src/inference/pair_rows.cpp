@@ -8,8 +8,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 // With these, no product of odds, messages and weights leaves the range of doubles.
 constexpr double kLargestScore = 50.0;
 constexpr double kLargestSum = 650.0;  // of the scores of one arc

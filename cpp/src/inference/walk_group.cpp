@@ -8,8 +8,6 @@
 namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 double largest(const double* values, Index count) {
   double size = 0.0;
   for (Index i = 0; values != nullptr && i < count; ++i) size = std::max(size, std::abs(values[i]));

@@ -13,8 +13,6 @@ using HashedSentence = features::Sentence<std::uint64_t>;
 
 constexpr double kWorkPerPart = 200.0;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 Variants slots(features::PartVariants variants) { return {variants.first, variants.second}; }
 
 // Calls visit(number, variants, name_features) for every part of a kind, where

@@ -4,8 +4,6 @@
 namespace arbora::tree {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 Index pair_count(Index modifiers) { return modifiers * (modifiers - 1) / 2; }
 
 // A head's modifiers from left to right.

@@ -63,8 +63,6 @@ class HillClimber {
   std::vector<Index> from_leaves() const;
 
   std::int32_t head_of(Index word) const { return word == 0 ? -1 : heads_[at(word - 1)]; }
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
   const PartIndex& parts_;
   PartScores scores_;
   Trees trees_;

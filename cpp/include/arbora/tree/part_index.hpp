@@ -108,7 +108,6 @@ class PartIndex {
   }
 
  private:
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
   static std::span<const std::int32_t> slice(const std::vector<std::int32_t>& all,
                                              const std::vector<Index>& first, Index i) {
     return {all.data() + first[at(i)], all.data() + first[at(i + 1)]};
