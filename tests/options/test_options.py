@@ -1,4 +1,4 @@
-"""Bad choices are refused when options are made, in one sentence; defaults suit each other."""
+"""Validation of options, and defaults that depend on other options."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ TRAINING = [None, "automata", "dual", "exact", "bp"]
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("order", ORDERS)
 def test_keywords_make_the_same_options_again(learner, order):
-    """All combinations: what is allowed goes round, what is not is refused in a sentence."""
+    """All combinations: valid ones survive a round trip, invalid ones give a one-sentence error."""
     allowed, refusals = 0, []
     others = itertools.product(OPTIMIZERS, INFERENCES, TRAINING, ["nonprojective", "projective"])
     for optimizer, inference, training, trees in others:
@@ -324,7 +324,7 @@ def test_parsing_before_learning():
 
 
 def test_rates_of_adagrad():
-    """Smaller for losses that are flat where marginals are sure, and with parts."""
+    """The rate is smaller for losses of marginals, and with parts."""
 
     def rate(**options):
         return resolved(**options)["rate"]
