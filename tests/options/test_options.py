@@ -11,11 +11,13 @@ from arbora import ArgumentError, ModelError, Parser, Sentence
 from arbora.fitting.phases import phases_of
 from arbora.options import (
     AdaGradOptions,
+    BeliefPropagationOptions,
     GrandsiblingOptions,
     L2Options,
     MiraOptions,
     ParseOptions,
     ParserOptions,
+    SiblingOptions,
     public_options,
 )
 
@@ -160,7 +162,7 @@ def test_unknown_options():
     with pytest.raises(ArgumentError, match=r"^there is no option zzz\.$"):
         Parser(zzz=1)
     for threads in (0, -1, 1.5, "two"):
-        with pytest.raises(ArgumentError, match="threads must be a number of threads"):
+        with pytest.raises(ArgumentError, match="threads must be a positive whole number"):
             Parser(threads=threads)
 
 
@@ -347,3 +349,21 @@ def test_risk_after_l2_takes_smaller_steps():
     for rate, share in ((1, 0.1), (1e-9, 1e-9)):
         assert phases(rate)[1]["rate"] == pytest.approx(share)
     assert [phase["rate"] for phase in phases("auto")] == ["auto", "auto"]
+
+
+def test_default_engines_inside_an_order_object():
+    def tags(**keywords):
+        options = ParserOptions.from_keywords(keywords)
+        order = options.order
+        return options.learner.tag, order.inference.tag, order.training_inference.tag
+
+    by_beliefs = SiblingOptions(inference=BeliefPropagationOptions(), prune_heads=3)
+    assert tags(order=SiblingOptions()) == tags(order="sibling")
+    assert tags(order=GrandsiblingOptions()) == tags(order="grandsibling")
+    assert tags(order=by_beliefs) == tags(order="sibling", inference="bp")
+    assert tags(order=by_beliefs, learner="l2") == ("l2", "bp", "bp")
+    assert ParserOptions.from_keywords({"order": by_beliefs}).order.prune_heads == 3
+    with pytest.raises(ArgumentError, match="inference='bp' does not give"):
+        tags(order=by_beliefs, learner="mira")
+    with pytest.raises(ArgumentError, match="inference has no effect here"):
+        tags(order=by_beliefs, inference="dual")
