@@ -9,19 +9,19 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name
 
 .PHONY: help demo test test-fast lint format bench sanitize wheel docs hooks pictures clean
 
-help:            ## This list
+help:            ## Show this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
 
-demo: $(STAMP)   ## A parser trained and questioned, in a minute
+demo: $(STAMP)   ## Train and question a parser, in a minute
 	@$(RUN) examples/demo.py
 
-test: $(STAMP)   ## All tests
+test: $(STAMP)   ## Run all tests
 	$(RUN) -m pytest -n auto
 
-test-fast: $(STAMP)  ## All tests but the slow ones
+test-fast: $(STAMP)  ## Run all tests except the slow ones
 	$(RUN) -m pytest -n auto -m "not slow"
 
-lint: $(STAMP)   ## Style, types and formatting
+lint: $(STAMP)   ## Check style, types and formatting
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -32,31 +32,31 @@ format: $(STAMP) ## Format all code
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $$(find cpp -name '*.cpp' -o -name '*.hpp')
 
-bench: $(STAMP)  ## Speed against other libraries, as ratios
+bench: $(STAMP)  ## Compare the speed with other libraries
 	@$(RUN) benchmarks/bench_inference.py
 	@$(RUN) benchmarks/bench_data.py
 
-sanitize: $(STAMP)  ## The core's tests under address and undefined-behaviour sanitizers
+sanitize: $(STAMP)  ## Run the core's tests with address and undefined-behaviour sanitizers
 	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Debug -DARBORA_BUILD_BINDINGS=OFF -DARBORA_BUILD_TESTS=ON -DARBORA_SANITIZE=ON
 	$(BIN)/cmake --build build/sanitize
 	build/sanitize/core_tests
 
-wheel: $(STAMP)  ## A wheel in dist/
+wheel: $(STAMP)  ## Build a wheel in dist/
 	$(RUN) -m build --wheel --no-isolation --outdir dist
 
-docs: $(STAMP)   ## The documentation site in build/site; warnings are errors
+docs: $(STAMP)   ## Build the documentation site in build/site; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
 	@echo "open build/site/index.html, or serve it: $(RUN) -m http.server -d build/site"
 
-hooks: $(STAMP)  ## Check what is committed (pre-commit)
+hooks: $(STAMP)  ## Install the pre-commit hooks
 	$(RUN) -m pre_commit install
 
-pictures: $(STAMP)  ## Draw the pictures of README and docs again
+pictures: $(STAMP)  ## Redraw the figures of README and docs
 	$(RUN) docs/draw_pictures.py
 	$(RUN) docs/draw_circuits.py
 
-clean:           ## Forget everything that was built
+clean:           ## Remove everything that was built
 	rm -rf $(VENV) build dist
 
 $(STAMP): $(SOURCES)

@@ -1,5 +1,5 @@
-"""Draws what belief propagation and learning through it look like (Gormley et al. 2015, figures 1
-and 2): run it with `make pictures`."""
+"""Draws a factor graph and the circuit of belief propagation (Gormley et al. 2015, figures 1 and
+2); run it with `make pictures`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ def save(figure: plt.Figure, name: str) -> None:
 
 
 def place(head: int, modifier: int) -> Place:
-    """Above the middle of the arc, the higher the longer; arcs to the left beside those to the
-    right."""
+    """The position of a variable: above the middle of its arc, higher for longer arcs."""
     side = 0.0 if head == 0 else 0.23 if head > modifier else -0.23
     return (head + modifier) / 2 + side, 0.95 * abs(head - modifier)
 
 
 def factor(axes: Axes, where: Place, arcs: list[tuple[int, int]], colour: str) -> None:
-    """A square that is joined to its arcs' variables."""
+    """A square, connected to the variables of its arcs."""
     for arc in arcs:
         x, y = place(*arc)
         axes.plot([where[0], x], [where[1], y], color=colour, linewidth=1.1, zorder=1)

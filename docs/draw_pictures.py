@@ -1,4 +1,4 @@
-"""Draws the pictures of README and docs: run it with `make pictures`."""
+"""Draws the figures of README and docs; run it with `make pictures`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def save(figure: plt.Figure, name: str) -> None:
 
 
 def draw_arcs(axes: Axes, words: list[str], trees: SpanningTrees) -> None:
-    """Every arc with a probability of 2 % or more, as wide; the best tree in its own colour."""
+    """Draws arcs with a probability of at least 2 %, as wide as they are probable."""
     best = trees.argmax().heads
     tokens = ["ROOT", *words]
     widths = [0.62 + 0.15 * len(token) for token in tokens]
@@ -99,7 +99,7 @@ def picture_of_a_sentence() -> None:
 
 
 def worst_errors(scale: float, rng: np.random.Generator, count: int = 15) -> tuple[float, float]:
-    """The largest error of a marginal, by the usual formula and by Arbora; 2 stands for NaN."""
+    """The largest error of a marginal with the usual formula and with Arbora; 2 stands for NaN."""
     usual = ours = 0.0
     for _ in range(count):
         scores = rng.normal(size=(11, 11)) * scale
@@ -135,7 +135,7 @@ def picture_of_the_numbers() -> None:
 
 
 def measured_reliability() -> Calibration:
-    """The table of results.md, so that nothing has to be trained to draw it."""
+    """The calibration table of results.md, so that drawing requires no training."""
     section = (DOCS / "results.md").read_text(encoding="utf-8").split("## Calibration")[1]
     row = re.compile(r"^ +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d,]+)$", re.MULTILINE)
     bins = []

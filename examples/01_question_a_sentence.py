@@ -1,4 +1,4 @@
-"""Everything one can ask of the distribution over a sentence's trees."""
+"""The methods of a distribution over the trees of a sentence."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def main() -> None:
     print(f"log Z {trees.log_partition:.4f}, entropy {trees.entropy():.4f} nats")
     print(f"P(men <- left) = {trees.marginals[5, 2]:.3f}")
 
-    # Does "old" describe the women too? Ask about both ways at once.
+    # Does "old" also describe the women? Ask for the probability of both arcs.
     with_men = trees.pair_marginal((2, 1), (2, 4))
     print(f"P(old <- men and women <- men) = {with_men:.3f}")
 
-    # The expected number of arcs that go left, and how far from it a tree may be.
+    # Mean and standard deviation of the number of arcs to the left.
     left = np.triu(np.ones((6, 6)), 1).T
     print(f"arcs to the left: {trees.expect(left):.2f} +- {trees.variance(left) ** 0.5:.2f}")
 
@@ -38,12 +38,12 @@ def main() -> None:
     hits[tree.heads, np.arange(1, 6)] = 1.0
     print(f"expected correct arcs: {trees.expect(hits):.2f} of {len(tree)}")
 
-    # How much must change before the best tree loses an arc?
+    # The smallest score change that removes an arc from the best tree.
     margins = trees.arc_margins()[tree.heads, np.arange(1, 6)]
     weakest = int(margins.argmin())
     print(f"weakest arc: the one into {WORDS[weakest]!r}, by {margins[weakest]:.2f}")
 
-    # Exact samples, and what they agree on.
+    # Exact samples, compared with a marginal.
     drawn = trees.sample(1000, seed=0)
     share = np.mean(drawn[:, 3] == 2)
     print(f"women <- men in {share:.1%} of 1000 samples, {trees.marginals[2, 4]:.1%} exactly")

@@ -1,8 +1,8 @@
-"""A spanning tree that is not a parse: which manuscript was copied from which?
+"""Spanning trees that are not parses: which manuscript was copied from which?
 
-Copies of a text form a tree: each was made from an earlier one, and one from the lost original
-(Koo et al. 2007, sections 1 and 7: the theorem serves any mapping to directed spanning trees).
-A copyist keeps almost all mistakes of his source and adds some; dates rule some copyings out.
+Copies of a text form a tree: each was made from an earlier copy or the lost original (Koo et al.
+2007, sections 1 and 7: the theorem applies to any directed spanning trees). A copy keeps almost all
+mistakes of its source and adds some. Dates rule out some sources.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MISTAKES = [
     {1, 3, 8},
     {1, 2, 3, 4, 5, 6, 7, 9},
 ]
-KEEP, ADD = np.log(0.02), np.log(0.3)  # a mistake lost in copying is rare, a new one is not
+KEEP, ADD = np.log(0.02), np.log(0.3)  # copyists rarely lose a mistake, but often add one
 
 
 def log_likelihood(source: set[int], copy: set[int]) -> float:

@@ -1,7 +1,7 @@
 """A log-linear parser in thirty lines: the gradient of the log-likelihood is gold minus marginals.
 
-(Koo et al. 2007, Eq. 7; Smith & Smith 2007, Eq. 4.) The toy treebank is written here; tags are the
-only features.
+See Koo et al. 2007, Eq. 7, and Smith & Smith 2007, Eq. 4. The toy treebank is in this file; tags
+are the only features.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TREEBANK = [  # tags and heads
 
 
 def features(tags: list[str]) -> np.ndarray:
-    """One feature per arc: head tag, modifier tag, direction, and whether they are neighbours."""
+    """One feature per arc: head tag, modifier tag, direction and adjacency."""
     ids = np.array([TAGS.index(tag) for tag in ["ROOT", *tags]])
     place = np.arange(len(ids))
     right = (place[:, None] < place).astype(int)

@@ -1,7 +1,7 @@
 """The four classes of trees (Koo et al. 2007, Figure 1), drawn for "He saw her".
 
-Projective or not, one root or several: 7, 12, 9 and 16 trees of three words. Shown is, for each
-class, a tree that the narrower classes do not have.
+Projective or not, single-root or multi-root: 7, 12, 9 and 16 trees of three words. For each class,
+the program draws a tree that the narrower classes do not contain.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A distribution over trees, from scores written by hand.
-
-Who sees through the telescope, and who carries it?
-"""
+"""A distribution over the trees of an ambiguous sentence, from hand-written scores."""
 
 from __future__ import annotations
 

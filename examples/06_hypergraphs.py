@@ -1,10 +1,8 @@
-"""Not only trees: a hidden Markov model and a grammar as hypergraphs.
+"""A hidden Markov model and a grammar as hypergraphs.
 
-The sums are those of Gormley et al. (2015, section 5.4).
-
-Say which item is built from which, and the sums, best derivations, samples and gradients are there.
-Both answers are checked against their textbook recursions: forward-backward, and CKY with inside
-probabilities.
+The sums are those of Gormley et al. (2015, section 5.4). A hypergraph states which items are built
+from which, and provides sums, best derivations, samples and gradients. The results are compared
+with the textbook recursions: forward-backward, and CKY with inside probabilities.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ SENTENCE = ["she", "saw", "stars", "with", "telescopes"]
 
 
 def hidden_markov_model() -> tuple[Hypergraph, Floats]:
-    """A node for each day and state, and one for the end; every edge has a weight of its own."""
+    """A node for each day and state, and one for the end; every edge has its own weight."""
     edges: list[tuple[int, int, float]] = []  # head, tail, score
     for day, ices in enumerate(ICES):
         for state in range(2):

@@ -1,10 +1,10 @@
 """A scorer in NumPy, trained through belief propagation (Gormley et al. 2015).
 
-The data are made up: words have vectors, and a tree's arcs go where two random bilinear forms like
-them; one of the forms looks at an arc together with the arc above it. `Bilinear` scores arcs and
-grandparents with two forms of its own. `Parser` does the rest: the loss is the squared distance of
-the beliefs from the gold trees, and its gradient comes back through four iterations of belief
-propagation to the forms. The model is saved and loaded like any other.
+The data are synthetic: words have vectors, and the gold trees maximise two random bilinear forms,
+one over arcs and one over grandparents and modifiers. `Bilinear` scores arcs and grandparents with
+two trainable forms. The loss is the squared distance between beliefs and gold trees, and its
+gradient is backpropagated through four iterations of belief propagation. The model is saved and
+loaded like any other.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ OPTIONS: dict[str, Any] = {
 
 
 def vectors(forms: list[str]) -> Floats:
-    """A row for the root and one for every word; a word always has the same vector."""
+    """A vector for the root and for every word; equal words have equal vectors."""
     rows = [np.random.default_rng(crc32(form.encode())).normal(size=WIDTH) for form in forms]
     return np.vstack([np.ones(WIDTH), *rows])
 
 
 @register_scorer
 class Bilinear:
-    """Scores of arcs and grandparents from two bilinear forms of the words' vectors."""
+    """Scores of arcs and grandparents from two bilinear forms of word vectors."""
 
     kind: ClassVar[str] = "bilinear"
     kinds: tuple[PartKind, ...] = ("grandparents",)
@@ -95,7 +95,7 @@ class Bilinear:
     @classmethod
     def from_state(
         cls,
-        description: dict[str, Any],  # noqa: ARG003  # the arrays say everything
+        description: dict[str, Any],  # noqa: ARG003  # the arrays are sufficient
         arrays: Mapping[str, NDArray[Any]],
         features: FeatureSettings,  # noqa: ARG003  # words have vectors instead
     ) -> Bilinear:
@@ -103,12 +103,12 @@ class Bilinear:
 
 
 def _at(above: Floats, paths: NDArray[np.int64]) -> Floats:
-    """The numbers of paths (grandparent, head, modifier); the root has no grandparent (-1)."""
+    """The scores of paths (grandparent, head, modifier); the grandparent of the root is -1."""
     return np.where(paths[:, 0] >= 0, above[paths[:, 0], paths[:, 2]], 0.0)
 
 
 def made_up(rng: np.random.Generator, count: int) -> list[Sentence]:
-    """Words with the trees that hidden forms like best."""
+    """Random words with the best trees under hidden forms."""
     hidden, answer = Bilinear.random(1, 0.8), []
     ways = np.array([(g, h, m) for m in range(1, WORDS + 1) for h in range(1, WORDS + 1)
                      for g in range(WORDS + 1) if len({g, h, m}) == 3])  # fmt: skip

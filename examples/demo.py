@@ -1,7 +1,7 @@
-"""A parser in a minute: run it with `make demo`.
+"""A parser in a minute; run it with `make demo`.
 
-Trains on the small treebank beside this file, says how good the parser is on sentences it has not
-seen and where it is unsure, and lets one answer of a person change a tree.
+Trains on the small treebank beside this file, reports the accuracy on new sentences and the least
+certain arcs, and corrects a tree with one constraint.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from arbora.drawing import make_printable, tree_text
 from arbora.fitting.loop import PassRecord
 
 TREEBANK = Path(__file__).parent / "treebank"
-PHRASES = {"nmod", "obl", "conj", "advcl"}  # labels of what is hard to attach
+PHRASES = {"nmod", "obl", "conj", "advcl"}  # labels that are hard to attach
 
 
 class Lines:
-    """Watches the training: one line for each pass."""
+    """An observer of the training that prints one line per pass."""
 
     def begin(self, sentences: int, passes: int) -> None:
         print(f"  {sentences} sentences, at most {passes} passes")
@@ -78,7 +78,7 @@ def show_least_certain(sentences: list[Sentence], parsed: list[ParsedSentence]) 
 def most_telling_answer(
     parser: Parser, sentences: list[Sentence], parsed: list[ParsedSentence]
 ) -> tuple[int, int]:
-    """A sentence, not too long to draw, and the phrase in it whose right head mends the most."""
+    """A short sentence, and the phrase whose correct head corrects the most other heads."""
     best = (0, 0, 0)
     for place, (sentence, tree) in enumerate(zip(sentences, parsed, strict=True)):
         if len(sentence) > 12:

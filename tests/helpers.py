@@ -1,4 +1,4 @@
-"""What several test files need."""
+"""Helpers shared by several test files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def random_scores(rng, n_words, scale=1.0, mask=0.0, n_labels=None):
 
 
 def level_scores(rng, n_words, steepness, mask=0.0):
-    """-S * level + N(0, 1): many arcs stay undecided however large S is."""
+    """-S * level + N(0, 1): many arcs stay uncertain at any scale S."""
     scores = -steepness * rng.integers(0, 3, size=(n_words + 1, n_words + 1)).astype(float)
     scores += rng.normal(size=scores.shape)
     if mask:
@@ -28,7 +28,7 @@ def level_scores(rng, n_words, steepness, mask=0.0):
 
 
 def cyclic_scores(rng, n_words, pull=12.0):
-    """Scores whose best heads form two-word cycles: what makes random walks slow."""
+    """Scores whose best heads form two-word cycles, which slow down random walks."""
     scores = rng.normal(size=(n_words + 1, n_words + 1))
     for word in range(1, n_words, 2):
         scores[word, word + 1] += pull

@@ -21,7 +21,7 @@ def sentences(part, count=None):
 
 @lru_cache
 def trained(**options):
-    """A parser that learnt a little; shared by tests, so not to be changed."""
+    """A briefly trained parser; tests share it and must not change it."""
     return Parser(**(SMALL | options)).fit(sentences("train", 60), sentences("dev", 20))
 
 

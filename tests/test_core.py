@@ -1,4 +1,4 @@
-"""The core's own tests, compiled with warnings as errors, also without the compiler's vectors."""
+"""The core's own tests, compiled with warnings as errors, also without vector extensions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def run(*command):
 
 
 def tool(name):
-    """A program of the environment that runs the tests, or of the machine."""
+    """A program of the current environment, or of the system."""
     beside = Path(sys.executable).parent / name
     return str(beside) if beside.exists() else name
 

@@ -1,4 +1,4 @@
-"""Every Python block of README and docs runs, in order, and says what it claims to say."""
+"""Every Python block of README and docs runs, in order, and prints the documented output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
 
 @pytest.fixture
 def tables():
-    """The tables that the how-to pages add to, as they were after the test."""
+    """Restores the tables that the how-to pages extend."""
     from arbora.fitting.objectives import OBJECTIVES
     from arbora.scoring import SCORERS
 
@@ -69,7 +69,7 @@ def test_torch_recipe():
 
 
 def test_reliability_is_drawn_as_it_is_reported():
-    """The picture is of the table beside it, and the table agrees with its summary."""
+    """The figure shows the table beside it, and the table agrees with its summary."""
     pytest.importorskip("matplotlib")
     page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
     drawing = runpy.run_path(str(ROOT / "docs" / "draw_pictures.py"))

@@ -36,21 +36,21 @@ PATIENT = {"iterations", "max_iterations", "time_limit", "permutations", "modifi
 
 
 class Odd:
-    """Of no use to anybody."""
+    """An object without any interface."""
 
     def __repr__(self) -> str:
         return "Odd()"
 
 
 class Broken:
-    """Says that it is an array and is none."""
+    """An object that claims to be an array."""
 
     def __array__(self, dtype=None, copy=None):
         raise RuntimeError("no array")
 
 
 def nonsense(rng: random.Random) -> object:
-    """A new value that hardly any argument can be."""
+    """A random value that is invalid for nearly every argument."""
     numbers = [0, -1, 1, 7, 2**31, HUGE, 2**63, 10**30, -(2**63) - 1, 0.5, -0.0, 1e14, 1e300]
     floats = [float("nan"), float("inf"), -float("inf"), np.float32(1.5), np.int8(3), 1j]
     texts = ["", "single", "nonsense", "é\ud800", "a\tb", "\0", b"", b"bytes", "/", ".", "x/y/z"]
@@ -288,7 +288,7 @@ def data():
 
 
 def misuse(rng: random.Random, targets: list) -> str | None:
-    """One call with nonsense in it: None if it went as promised, else what happened."""
+    """One call with an invalid argument: None if it behaves as documented, else the failure."""
     name, function, good = rng.choice(targets)
     arguments = {key: copy.copy(value) for key, value in good.items()}
     for key in rng.sample(list(arguments), min(len(arguments), rng.choice([1, 1, 2]))):
@@ -311,7 +311,7 @@ def misuse(rng: random.Random, targets: list) -> str | None:
 
 
 def run_misuse(calls: int, seed: int) -> Counter:
-    """The failures of so many calls, each with how often it came."""
+    """The failures of `count` calls, with their frequencies."""
     rng, targets = random.Random(seed), list(surface())
     found: Counter = Counter()
     with warnings.catch_warnings():
@@ -325,7 +325,7 @@ def run_misuse(calls: int, seed: int) -> Counter:
 
 @pytest.fixture
 def small_machine(monkeypatch, tmp_path):
-    """Where nothing large is made, and what is written is forgotten."""
+    """A folder for output, and a limit on memory."""
     monkeypatch.chdir(tmp_path)
     for module in LIMITED:
         monkeypatch.setattr(module, "physical_memory", lambda: 10**9)
@@ -337,7 +337,7 @@ def test_nonsense_is_refused_in_a_sentence():
 
 
 def test_good_arguments_are_good(tmp_path, monkeypatch):
-    """The calls that nonsense is put into go well without it."""
+    """The calls succeed with valid arguments."""
     monkeypatch.chdir(tmp_path)
     for name, function, arguments in surface():
         if name not in ("load", "Parser.parse", "Parser.fit"):

@@ -1,4 +1,4 @@
-"""A learner that someone defines outside the package is known by its tag."""
+"""A learner defined outside the package is identified by its tag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that other people's code uses are there, typed and documented."""
+"""Public names exist, are typed and documented."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_version_is_the_installed_one():
 
 
 def test_the_version_is_written_once():
-    """pyproject.toml has it; no other file of the package repeats it."""
+    """pyproject.toml has the version; no other file of the package repeats it."""
     root = Path(__file__).parents[1]
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert arbora.__version__ == project["version"]
@@ -70,7 +70,7 @@ def test_types_are_shipped():
 
 
 def test_stubs_are_those_of_the_compiled_module():
-    """The build writes the stubs from the module; what it installed names every kernel."""
+    """The build generates the stubs from the module, and they contain every kernel."""
     core = Path(arbora._core.__file__).parent / "_core"
     layers = (("data", 5), ("features", 5), ("scoring", 8), ("inference", 8), ("learning", 5))
     for layer, least in layers:

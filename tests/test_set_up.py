@@ -1,4 +1,4 @@
-"""What `make` says on a machine where something is missing: one clear sentence."""
+"""The error of `make` on a machine without a required program is one clear sentence."""
 
 from __future__ import annotations
 

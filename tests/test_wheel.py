@@ -1,4 +1,4 @@
-"""A wheel built from the sources works in an environment that has nothing else."""
+"""A wheel built from the sources works in an empty environment."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOTICES = "THIRD_PARTY_LICENSES.txt"
 
 
 def words(text):
-    """A text without line breaks and the marks of comments."""
+    """A text without line breaks and comment markers."""
     return " ".join(re.sub(r"[*/]+", " ", text).split())
 
 

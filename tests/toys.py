@@ -1,4 +1,4 @@
-"""Small treebanks, and what is learnt from them, for the tests of learning."""
+"""Small treebanks, scores and gradients for the tests of training."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def toy_sentences(rng, lengths, trees="nonprojective", root="single", missing=0.
 
 
 def without_heads(sentence, rng, share):
-    """The sentence as if so large a share of it had not been annotated."""
+    """The sentence with a given share of its annotation removed."""
     heads = sentence.heads.copy()
     labels = np.array(sentence.labels, dtype=object)
     gone = rng.random(len(heads)) < share
@@ -122,7 +122,7 @@ def everything(encoded):
 
 
 def dense(gradient, size, threads=1):
-    """What a sparse gradient adds up to."""
+    """A sparse gradient as a dense array."""
     answer = np.zeros(size)
     kernels.add_gradient(gradient, answer, threads)
     return answer

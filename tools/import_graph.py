@@ -1,6 +1,6 @@
-"""Draws who imports whom, layer by layer, into ARCHITECTURE.md.
+"""Writes the graph of imports between layers into ARCHITECTURE.md.
 
-python tools/import_graph.py          # rewrites the drawing
+python tools/import_graph.py          # rewrites the graph
 python tools/import_graph.py --check  # exit status 1 if it is out of date
 """
 
@@ -15,7 +15,7 @@ PACKAGE = ROOT / "src" / "arbora"
 TARGET = ROOT / "ARCHITECTURE.md"
 BEGIN, END = "<!-- import graph: begin -->", "<!-- import graph: end -->"
 
-# From top to bottom; the folders of one line are siblings and do not import each other.
+# From top to bottom; the folders of one line do not import each other.
 LAYERS: list[tuple[str, ...]] = [
     ("cli",),
     ("parsers",),
@@ -38,7 +38,7 @@ def layer(path: Path) -> str:
 
 
 def imported_layers(path: Path) -> set[str]:
-    """The layers that a module imports, whether at once or inside a function."""
+    """The layers that a module imports, at the top or inside a function."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
@@ -61,7 +61,7 @@ def graph() -> dict[str, set[str]]:
 
 
 def drawing() -> str:
-    """One line per layer: what it is made of, and what each folder imports."""
+    """One line per layer with its imports."""
     imports, order = graph(), [name for names in LAYERS for name in names]
     width = max(len(name) for name in order)
     lines = [

@@ -1,4 +1,4 @@
-"""Builds Arbora into a virtual environment, or says in one sentence what is missing.
+"""Builds Arbora into a virtual environment, or reports in one sentence what is missing.
 
 python tools/set_up.py .venv
 """
@@ -19,7 +19,7 @@ def stop(sentence: str) -> None:
 
 
 def run(command: list[str | Path], what: str) -> None:
-    """Runs a command quietly; on failure shows the end of what it said and stops."""
+    """Runs a command quietly; on failure shows the end of its output and exits."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return
@@ -56,8 +56,8 @@ def main(folder: Path) -> None:
     ]
     sys.stderr.write("Installing build tools ...\n")
     run([*pip, *BUILD_TOOLS], "Installing the build tools")
-    sys.stderr.write("Compiling arbora and installing what it needs (about a minute) ...\n")
-    # an old editable install would stand in the way of the stub generator, which imports arbora
+    sys.stderr.write("Compiling arbora and installing its dependencies (about a minute) ...\n")
+    # an old editable install would break the stub generator, which imports arbora
     run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "arbora"], "Removing the old arbora")
     run([*pip, "--no-build-isolation", "--editable", ".[dev]"], "Building arbora")
 

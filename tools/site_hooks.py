@@ -1,7 +1,7 @@
-"""MkDocs hooks: the pages of the repository's root join the site, and links to code become text.
+"""MkDocs hooks: add the pages of the repository's root, and turn links to code into text.
 
-A link that leads out of docs/ works in a checkout, but the site has no source files. Links to the
-pages in `PAGES` lead to their copies under project/; of other links only the text stays.
+Links to files outside docs/ work in a checkout, but the site has no source files. Links to the
+pages in `PAGES` become links to their copies under project/; other links become plain text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes the typed signature of `Parser`: every option by name, from its declaration.
+"""Writes the typed signature of `Parser` from the declarations of its options.
 
 python tools/write_keywords.py          # writes src/arbora/options/keywords.py
 python tools/write_keywords.py --check  # exit status 1 if the file is out of date

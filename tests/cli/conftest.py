@@ -28,7 +28,7 @@ OTHER = SYSTEM.replace("\t3\tpunct", "\t2\tpunct")
 
 @pytest.fixture(autouse=True)
 def any_width(monkeypatch):
-    """Workers of pytest-xdist have the width of a terminal that they do not write to."""
+    """Removes COLUMNS, which workers of pytest-xdist inherit from a terminal."""
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
@@ -43,7 +43,7 @@ def files(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run():
-    """Runs `arbora` inside this process: what it printed, what it said, how it ended."""
+    """Runs `arbora` inside this process; returns standard output, standard error and status."""
 
     def run_command(*arguments, **options):
         return CliRunner().invoke(app, arguments, prog_name="arbora", **options)
@@ -71,7 +71,7 @@ def model(parser, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def perceptron(tmp_path_factory):
-    """The file of a model without probabilities of its own."""
+    """The file of a model that is trained without probabilities."""
     path = tmp_path_factory.mktemp("models") / "perceptron.arbora"
     parser = Parser(learner="perceptron", **SMALL)
     parser.fit(TREEBANK / "train.conllu", TREEBANK / "dev.conllu").save(path)
@@ -79,7 +79,7 @@ def perceptron(tmp_path_factory):
 
 
 def arbora_process(*arguments, **options):
-    """A real `arbora` with what it printed, what it said and how it ended."""
+    """Runs `arbora` in a process; returns standard output, standard error and status."""
     command = [sys.executable, "-m", "arbora", *arguments]
     options = {"capture_output": True, "text": True, "encoding": "utf-8", **options}
     return subprocess.run(command, check=False, timeout=60, **options)

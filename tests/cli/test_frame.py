@@ -1,4 +1,4 @@
-"""The frame of the command line: help, completion, failures, pipes, progress."""
+"""The command line as a whole: help, completion, failures, pipes, progress."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_a_reader_that_leaves(extra):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals differ there")
 def test_an_interrupt():
-    """Waits for standard input, which never comes."""
+    """A process that waits for standard input."""
     command = [sys.executable, "-m", "arbora", "stats", "-"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -33,7 +33,7 @@ def test_inspect_an_older_file(run):
 
 
 def test_lines_in_a_pipe(run, model, monkeypatch):
-    """No blanks at their ends; as long as they need to be, or as COLUMNS says."""
+    """Lines have no trailing spaces and are not cut, unless COLUMNS limits them."""
     lines = run("inspect", model).stdout.splitlines()
     assert [line for line in lines if line != line.rstrip()] == []
     assert max(map(len, lines)) > 100
@@ -68,7 +68,7 @@ def test_inspect_odd_cards(run, folder_of_odd_cards, extra):
 
 @pytest.fixture
 def folder_of_odd_cards(parser, tmp_path, monkeypatch):
-    """Models that other programs have written."""
+    """Models written by other programs."""
     monkeypatch.setattr(checks, "check_card", lambda _: None)
     paths = []
     for card in ({"trained_on": {}}, {"dev": {"uas": 1}}, {"best_pass": 1}, {"licence": 3}):
@@ -151,7 +151,7 @@ def test_completion_of_options():
 
 
 def test_higher_orders_on_the_command_line(run, tmp_path):
-    """Trained, described, and parsed with certificates; what needs sums is refused."""
+    """Training, inspecting and parsing with certificates; options that need sums are refused."""
     path = str(tmp_path / "m.arbora")
     small = ["--passes", "1", "--bits", "14", "--label-bits", "9", "--threads", "1"]
     train, dev = str(TREEBANK / "train.conllu"), str(TREEBANK / "dev.conllu")

@@ -1,4 +1,4 @@
-"""`arbora parse`: what it writes, and what it leaves alone."""
+"""`arbora parse`: what it writes, and what it does not change."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def rows(text):
 
 
 def without_trees(text):
-    """Lines of words without HEAD and DEPREL; all other lines as they are."""
+    """The lines of words without HEAD and DEPREL; all other lines unchanged."""
     lines = []
     for line in text.split("\n"):
         fields = line.split("\t")

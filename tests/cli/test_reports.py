@@ -1,4 +1,4 @@
-"""evaluate, compare and stats: what they print, and what programs get."""
+"""evaluate, compare and stats: their reports and their JSON."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_every_rule_can_be_asked_for(run, rule):
 
 
 def test_the_format_can_be_said(run):
-    """Which decides the rule, and so whether punctuation counts."""
+    """The format determines the rule, and thereby whether punctuation counts."""
     forced = ("--format", "conllx", "--json")
     answer = json.loads(run("evaluate", "gold.conllu", "a.conllu", *forced).stdout)
     assert answer == evaluate("gold.conllu", "a.conllu", format="conllx").to_dict()
@@ -156,7 +156,7 @@ def test_stats_of_an_empty_file(run, files):
 
 @pytest.mark.skipif(not TREEBANKS.is_dir(), reason="ARBORA_TREEBANKS names no folder of treebanks")
 def test_stats_of_real_treebanks(run):
-    """The figures that the treebanks' own description gives."""
+    """The figures agree with the published descriptions of the treebanks."""
     page = (TREEBANKS / "README.md").read_text(encoding="utf-8")
     described = {
         cells[0]: cells[1:13]

@@ -1,4 +1,4 @@
-"""Texts of files are shown on the terminal and never obeyed; messages stand outside the bar."""
+"""Control characters from files are escaped on the terminal; messages do not mix with the bar."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ on_terminals = pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-termin
 
 @pytest.fixture
 def evil(tmp_path, monkeypatch):
-    """A treebank, and a model of it, whose labels and words are attacks."""
+    """A treebank and a model whose labels and words contain control sequences."""
     monkeypatch.chdir(tmp_path)
     text = GOLD.replace("\tnsubj\t", f"\t{EVIL}\t").replace("\tcat\t", f"\t{EVIL}\t", 1)
     (tmp_path / "evil.conllu").write_text(text, encoding="utf-8")
@@ -119,7 +119,7 @@ def test_warnings_about_files_are_one_line(tmp_path, monkeypatch):
 
 @on_terminals
 def test_an_interrupt_is_told_below_the_bar(tmp_path, monkeypatch):
-    """Inside it, the message would be wrapped and drawn over."""
+    """Inside the bar, the message would be wrapped and overwritten."""
     monkeypatch.chdir(tmp_path)
     train = str(TREEBANK / "train.conllu")
     status, text = on_a_terminal(
@@ -139,7 +139,7 @@ def test_an_interrupt_is_told_below_the_bar(tmp_path, monkeypatch):
 
 
 def on_a_terminal(*arguments, interrupt_at=None):
-    """Status and everything that a terminal would get, with a Ctrl-C after some text."""
+    """The exit status and the terminal output of a command, interrupted after a given text."""
     import pty
 
     reading, writing = pty.openpty()

@@ -29,7 +29,7 @@ KNOWN = public_options(ParserOptions)
 
 
 def long_options(text):
-    """The options that a help text lists, with those that switch something off."""
+    """The options that a help text lists, including `--no-` options."""
     return set(re.findall(r"^\W*?(--[a-z][a-z-]*)", text, re.MULTILINE)) | set(
         re.findall(r"\s(--no-[a-z-]+)", text)
     )
@@ -61,7 +61,7 @@ def test_all_options_have_help(run, command):
 
 
 def test_help_names_every_choice_and_default(run):
-    """Whatever options declare is in the help, however its lines are broken."""
+    """The help contains all declared texts, independent of line breaks."""
     text = run("train", "--help-all", terminal_width=400).stdout
     told = re.sub(r"[│\s]+", " ", text)
     for name, option in KNOWN.items():
@@ -76,7 +76,7 @@ def test_help_names_every_choice_and_default(run):
     ("nsubj\r", "line 3: a carriage return"), (" nsubj", "line 3: DEPREL ' nsubj' has spaces"),
 ])  # fmt: skip
 def test_a_label_that_could_not_be_written_is_never_learnt(run, folder, label, reason):
-    """Such a label made a model that no sentence could be parsed with."""
+    """A model with such a label could not parse any sentence."""
     good = (TREEBANK / "dev.conllu").read_bytes()
     bad = GOLD.replace("\tnsubj\t", f"\t{label}\t")
     (folder / "bad.conllu").write_bytes(bad.encode() + good)
@@ -97,7 +97,7 @@ def test_a_label_that_could_not_be_written_is_never_learnt(run, folder, label, r
     ids=str,
 )  # fmt: skip
 def test_defaults_that_help_states_hold_everywhere(keywords):
-    """A default that depends on other choices is told in words, all others are exact."""
+    """Defaults that depend on other options are described, all others are exact."""
     own = ParserOptions.from_keywords(keywords).keywords()
     stated = {
         name: option.default for name, option in KNOWN.items() if not option.spec.default_text
@@ -255,7 +255,7 @@ def test_going_on_from_a_model(run, model):
 
 
 def test_going_on_with_another_class_of_trees(run, model):
-    """How the old class was decoded is not a choice for the new one."""
+    """`decode_trees` of the old class of trees does not apply to the new one."""
     for trees in ("projective", "nonprojective"):
         arguments = ["--trees", trees, "--model", "m.arbora", "--passes", "1", "--quiet"]
         done = run("train", DEV, "--from", model, *arguments)
@@ -265,7 +265,7 @@ def test_going_on_with_another_class_of_trees(run, model):
 
 
 def test_the_model_must_be_writable(run):
-    """Refused before anything is read: TRAIN does not exist either."""
+    """The error comes before anything is read: TRAIN does not exist either."""
     for path in ("no/such/folder/m.arbora", "."):
         done = run("train", "nowhere.conllu", "--model", path)
         assert done.exit_code == 2

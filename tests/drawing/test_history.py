@@ -1,4 +1,4 @@
-"""The course of a training, drawn."""
+"""Training curves."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def honest(rng):
 
 
 def test_bars_and_marks():
-    """One bin far too sure, one far too modest: the mark is beyond its bar, and inside it."""
+    """One overconfident and one underconfident bin: the mark is beyond the bar, and inside it."""
     answer = calibration([0.25, 0.75] * 4, [1, 1, 1, 0, 1, 1, 1, 1], bins=2)
     assert reliability_text(answer, width=8).splitlines() == [
         "predicted   right  0 % 100 %",

@@ -1,4 +1,4 @@
-"""Drawings made of characters."""
+"""Text drawings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small sentences to count on one's fingers."""
+"""Small sentences with scores that are easy to count."""
 
 from __future__ import annotations
 

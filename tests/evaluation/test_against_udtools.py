@@ -1,4 +1,4 @@
-"""UAS and LAS of CoNLL-U are exactly those of the CoNLL-2018 scorer, as udtools has it."""
+"""UAS and LAS of CoNLL-U are exactly those of the CoNLL-2018 scorer in udtools."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OURS = """\
 
 
 def judged(gold, system):
-    """The official scorer's answer."""
+    """The result of the official scorer."""
     loaded = []
     for path in (gold, system):
         with path.open(encoding="utf-8", newline="") as file:
@@ -66,7 +66,7 @@ def test_our_own_sentences(tmp_path, rng):
 
 
 def figures_of_both(tmp_path, gold, system):
-    """UAS and LAS of the official scorer and of ours, each None where it refuses."""
+    """UAS and LAS of the official scorer and of Arbora, None if it refuses the files."""
     paths = tmp_path / "gold.conllu", tmp_path / "system.conllu"
     for path, content in zip(paths, (gold, system), strict=True):
         path.write_text(content, encoding="utf-8")
@@ -152,7 +152,7 @@ def test_valid_trees_need_no_note(tmp_path):
 
 
 def disturbed(text, rng):
-    """A file with one thing changed that a careless tool changes."""
+    """A file with one change that a careless tool might make."""
     lines = text.splitlines(keepends=True)
     places = [i for i, line in enumerate(lines) if line[:1].isdigit() and "." not in line[:4]]
     fields = lines[place := int(rng.choice(places))].split("\t")
@@ -170,7 +170,7 @@ def disturbed(text, rng):
 
 
 def test_where_both_give_figures_they_are_the_same(tmp_path, rng):
-    """Ours refuses nothing but what the official scorer takes for other words, or nearly."""
+    """Arbora refuses only files in which the official scorer also finds other words, or nearly."""
     both = 0
     for _ in range(400):
         system = disturbed(disturbed(SPACED, rng), rng)

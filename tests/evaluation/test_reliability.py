@@ -1,4 +1,4 @@
-"""Calibration on data whose answer is known."""
+"""Calibration on data with known results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tests of significance against enumeration, by hand, and on data with a known answer."""
+"""Significance tests against enumeration, by hand, and on data with known results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.evaluation.sentences import sentence
 
 
 def enumerated_p(gain):
-    """All ways of swapping A and B, one by one."""
+    """Enumeration of all ways of swapping A and B."""
     sums = [
         abs(sum(g if keep else -g for g, keep in zip(gain, kept, strict=True)))
         for kept in itertools.product([False, True], repeat=len(gain))
@@ -57,7 +57,7 @@ def test_no_difference_is_no_evidence(rng):
 
 
 def test_bootstrap_interval_of_a_normal_mean(rng):
-    """Over many sentences of equal length it is the textbook's interval of a mean."""
+    """Over many sentences of equal length it is the textbook interval of a mean."""
     gain = rng.integers(-3, 5, size=2_000)
     tokens = np.full(2_000, 10)
     low, high = bootstrap_interval(gain, tokens, 20_000, rng)
@@ -140,7 +140,7 @@ def test_refusals(three):
 
 
 def test_punctuation_is_left_out():
-    """B wins nothing but the full stop, and the second sentence has no word to win."""
+    """B gains only the full stop, and the second sentence has no counted word."""
     gold = [sentence("go on .", [0, 1, 1]), sentence("?", [0])]
     a = [sentence("go on .", [0, 1, 2]), sentence("?", [0])]
     answer = compare(gold, a, gold)
@@ -149,5 +149,5 @@ def test_punctuation_is_left_out():
 
 
 def test_sentences_without_words_are_not_drawn(rng):
-    """Drawing one of them only would leave nothing to divide by."""
+    """Drawing only such sentences would divide by 0."""
     assert bootstrap_interval(np.array([1, 0]), np.array([2, 0]), 100, rng) == (50, 50)

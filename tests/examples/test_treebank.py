@@ -1,4 +1,4 @@
-"""The treebank of the examples is well formed, has trees, and is what its README says."""
+"""The treebank of the examples is well formed, has trees, and agrees with its README."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Sentence:
 
 
 def read(split):
-    """No parser of the library: the test must not share its mistakes."""
+    """Independent of the library's reader, so that the test does not share its bugs."""
     whole = (FOLDER / f"{split}.conllu").read_text(encoding="utf-8")
     assert whole.endswith("\n\n")
     sentences = []

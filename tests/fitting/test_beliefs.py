@@ -1,4 +1,4 @@
-"""Learning through the inference: the whole chain to the weights, and what comes of it."""
+"""Training through inference: gradients with respect to the weights, and convergence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def losses():
 
 
 def check_chain(problem, engine, loss, weights):
-    """The gradient that a trainer would follow, by differences of some of the weights."""
+    """The gradient of a trainer, against finite differences in some of the weights."""
     batch = problem.treebank.batch(np.arange(len(problem.treebank)))
     scorer = problem.scorer.with_parameters({"weights": weights.copy()})
 
@@ -71,7 +71,7 @@ def test_the_chain_to_the_weights_of_parts(rng, root, engine, loss):
 @pytest.mark.parametrize("trees", ["projective", "nonprojective"])
 @pytest.mark.parametrize("name", ["l2", "likelihood"])
 def test_learning_by_heart(rng, trees, name):
-    """With enough weights the beliefs of a few sentences become gold."""
+    """With enough weights, the beliefs of a few sentences converge to gold."""
     sentences = toy_sentences(rng, [3, 5, 1, 4], trees, "single")
     problem = toy_part_problem(sentences, PAIRS, rng, trees=trees, bits=16)
     engine = BeliefPropagation(3, 0.0, "pairs", trees, "single")
@@ -100,7 +100,7 @@ def test_temperatures():
 
 
 class Bowl:
-    """A learner whose loss is least at some rate."""
+    """A learner whose loss has its minimum at a given rate."""
 
     def __init__(self, best, rate, tried):
         self.best, self.rate = best, rate

@@ -1,4 +1,4 @@
-"""Gaps are filled by the best tree that agrees with the annotation, by enumeration."""
+"""Missing heads are filled in by the best tree that agrees with the annotation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.toys import scored, toy_problem, toy_sentences
 
 
 class Guide:
-    """Learns nothing, but notes what it was shown."""
+    """A trainer that learns nothing and records its input."""
 
     def __init__(self, weights):
         self.weights, self.orders = weights, []

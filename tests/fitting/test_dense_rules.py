@@ -1,4 +1,4 @@
-"""Rules for whole arrays against loops over single numbers; checkpoints."""
+"""Dense update rules against loops over single numbers; checkpoints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STEPS = 25
 
 
 class Arrays:
-    """A scorer as far as rules see it: parameters by name."""
+    """The part of a scorer that update rules use: parameters by name."""
 
     def __init__(self, seed):
         rng = np.random.default_rng(seed)
@@ -88,7 +88,7 @@ def test_a_checkpoint_continues_to_the_same_bytes(name):
 
 
 def test_adagrad_continues_with_the_squares_of_an_earlier_rule():
-    """Steps are as small as they had become; the average begins anew."""
+    """Steps stay as small as before; the average restarts."""
     earlier = rule_of("adagrad", Arrays(1))
     for gradient, sentences in gradients(4):
         earlier.apply(gradient, sentences)

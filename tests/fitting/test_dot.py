@@ -1,4 +1,4 @@
-"""Our own inner products, against exact sums."""
+"""Inner products against exact sums."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_rows(rng):
 
 
 def test_learners_leave_blas_alone():
-    """Whose sums of long vectors depend on its threads."""
+    """In BLAS, sums of long vectors depend on the number of threads."""
     for path in Path(arbora.fitting.__file__).parent.glob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert " @ " not in text, path.name

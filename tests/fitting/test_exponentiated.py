@@ -1,4 +1,4 @@
-"""Exponentiated gradient reaches the same weights as other ways to the same optimum."""
+"""Exponentiated gradient converges to the same weights as other optimisers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def tree_vectors(problem):
 
 
 def max_margin_slowly(problem, c, sweeps=20_000):
-    """Dual coordinate ascent over all trees: moves weight to the most violating tree, exactly."""
+    """Dual coordinate ascent over all trees, with exact steps to the most violating tree."""
     parts = tree_vectors(problem)
     alphas = [np.where(costs == 0, 1.0, 0.0) for _, costs in parts]
     alphas = [a / a.sum() for a in alphas]

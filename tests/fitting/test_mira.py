@@ -44,7 +44,7 @@ def test_hildreth_against_scipy(rng, largest):
 
 
 def test_hildreth_without_features():
-    """A rival that cannot be told from the right tree is left alone."""
+    """A rival with the same features as the gold tree is ignored."""
     products = np.array([[0.0, 0.0], [0.0, 2.0]])
     assert hildreth(products, np.array([1.0, 1.0]), 10.0).tolist() == [0.0, 0.5]
 
@@ -101,7 +101,7 @@ def test_the_margin_holds_after_a_large_step(rng, kind, root, n_words, outcomes,
 
 
 def rivals_of(variant, case):
-    """The trees that the variant has to win against, found slowly."""
+    """The rivals of a variant, by enumeration."""
     scores, gold, engine = case.scores.arcs_of(0), case.gold, case.problem.engine
     if variant == "factored":
         for word in range(1, len(gold.heads) + 1):

@@ -1,4 +1,4 @@
-"""Online learners go to the optimum of the objective that the batch optimisers minimise."""
+"""Online learners converge to the optimum of the batch optimisers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def likelihood(problem):
 @pytest.mark.parametrize("outcomes", [None, "label"])
 @pytest.mark.parametrize("rule", ["sgd", "adagrad"])
 def test_the_same_l2_means_the_same(rng, rule, batch_size, outcomes):
-    """A wrong convention (l2 per sentence, or per batch) would end up elsewhere."""
+    """A wrong scale of the regulariser (per sentence or per batch) would give another optimum."""
     problem = toy_problem(toy_sentences(rng, [3, 4, 2, 5, 3, 2]), bits=8, outcomes=outcomes)
     batch = BatchTrainer(problem, "lbfgs", L2)
     nothing = lambda _: None  # noqa: E731  # shorter than a function

@@ -1,4 +1,4 @@
-"""Losses of second order: gradients against differences, and what the learners do with them."""
+"""Second-order losses: gradients against finite differences, and their use in learners."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_rivals_are_at_least_as_good_as_gold(problem, weights, rival):
 
 
 def test_trees_that_are_not_certain_are_no_rivals(problem, weights):
-    """Where two iterations do not settle a sentence, its rival is that of walks and choices."""
+    """If two iterations do not certify a tree, the rival is that of `choice_rival`."""
     parts = scored(problem.scorer, 10.0 * weights, everything(problem))
     sure = decode_dual(parts, "nonprojective", "single", 2, "subgradient").certified
     assert sure.any()
@@ -123,7 +123,7 @@ def test_trees_that_are_not_certain_are_no_rivals(problem, weights):
 
 @pytest.mark.parametrize("rival", RIVALS)
 def test_mira_wins_the_margin_of_one_sentence(problem, weights, rival):
-    """With steps as large as needed, the rival of the step is beaten by its cost."""
+    """With unlimited step size, the update achieves the margin against its rival."""
     options = MiraOptions(largest_step=np.inf)
     objective = Mira(options, problem.scorer, problem.engine, RIVALS[rival])
     rule = Additive(problem.scorer)

@@ -1,4 +1,4 @@
-"""Gold trees made fit for a class, against all trees of the class."""
+"""Conversion of gold trees to a class, against all trees of the class."""
 
 from __future__ import annotations
 

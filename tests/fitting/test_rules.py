@@ -1,4 +1,4 @@
-"""Lazy steps equal dense ones, whatever is touched when."""
+"""Lazy updates equal dense ones."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_threads_change_nothing(name):
 
 
 def test_entries_that_cancel(rng):
-    """A slot whose entries add up to zero on the way is counted once, with its sum."""
+    """A slot whose partial sum is zero is still counted once, with its sum."""
     steps = Steps(rng)
     side = int(steps.encoded.n_words[0]) + 1
     d = np.zeros((2, side * side))
@@ -201,7 +201,7 @@ def test_entries_that_cancel(rng):
 
 @pytest.mark.parametrize("name", RULES)
 def test_the_scorer_sees_every_step(name):
-    """Between batches, what it scores with is the rule's weights, scale and all."""
+    """Between batches, the scorer uses the rule's weights and scale."""
     steps = Steps(np.random.default_rng(5))
     rule = RULES[name][0](steps.scorer)
     batch = batch_of(steps.encoded)
@@ -215,7 +215,7 @@ def test_the_scorer_sees_every_step(name):
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_new_rule_scores_with_its_own_scale(name):
-    """As in a search for a rate, where one rule after the other learns with the same scorer."""
+    """As in a search for a learning rate, where several rules use the same scorer in turn."""
     steps = Steps(np.random.default_rng(6))
     earlier = StochasticGradient(steps.scorer, 0.9, 90.0, 100)
     for gradient, _, sentences in steps:

@@ -1,4 +1,4 @@
-"""Model files of every format that was ever written load and parse for ever as they once did.
+"""Model files of every released format load and give the same parses as before.
 
 `format1.arbora` and its parse `format1.conllu` were made, on the treebank of that time, by
 
@@ -38,7 +38,7 @@ def test_old_models_parse_as_they_did(name):
 
 @pytest.mark.parametrize("name", ["format1", "format2"])
 def test_old_models_can_be_saved_again(name):
-    """In the present format, and with the same trees and probabilities."""
+    """Saved again in the current format, they give the same trees and probabilities."""
     parser = arbora.load(HERE / f"{name}.arbora", threads=1)
     again = Parser.from_model(from_bytes(to_bytes(parser.model)), threads=1)
     assert again.options == parser.options

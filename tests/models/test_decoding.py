@@ -1,4 +1,4 @@
-"""What a parser answers, against direct questions to the distribution that it gives."""
+"""Results of a parser, compared with those of its distributions."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_decoders(parser, test_sentences, decode):
 
 
 def test_greedy_by_posterior_is_another_question(test_sentences):
-    """A good head that no good tree has is taken by score only (Smith & Smith 2007, section 6)."""
+    """Only decoding by score takes a good head that no good tree has (Smith & Smith 2007, 6)."""
     parser = trained(labels="none", arc_filter=False, passes=1)
     twins = [Sentence.from_words(["x"] * n, ["NOUN"] * n) for n in range(2, 9)]
     by_score, by_posterior = (
@@ -164,7 +164,7 @@ def test_blocks_do_not_matter_to_samples(tmp_path, test_sentences, monkeypatch):
 
 
 def test_hidden_clusters_by_enumeration():
-    """map sums over the clusters of an arc, max-z takes the best; probabilities always sum."""
+    """map sums over the clusters of an arc, max-z maximises; probabilities always sum."""
     parser = at_temperature(trained(clusters=3), 1.0)
     short = [Sentence.from_words(s.forms[:4], s.upos[:4]) for s in sentences("test", 6)]
     block = read_whole(short)

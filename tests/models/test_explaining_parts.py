@@ -1,4 +1,4 @@
-"""Arcs of higher orders: contributions sum to what the tree's score loses with another head."""
+"""Explanations in higher orders: contributions sum to the difference of the tree scores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODELS = [
 
 
 def parts_of(parser, sentence):
-    """What the parser scores of a sentence, from the decoder's side."""
+    """The scores of a sentence, from the decoder."""
     encoded = parser.model.encoder.encode(read_whole([sentence]))
     return Decoder(parser.model, 1).score(encoded, np.array([0])).scores.sentence(0)
 
@@ -79,7 +79,7 @@ def test_the_rival_is_the_next_best_tree(test_sentences):
 
 
 def test_parts_are_among_the_templates(test_sentences):
-    """A sibling's features speak of s, a grandparent's of g."""
+    """Sibling features mention s, grandparent features mention g."""
     for order, letter in (("sibling", "s"), ("grandparent", "g")):
         parser = trained(order=order)
         names = set()

@@ -1,4 +1,4 @@
-"""Model files that someone or some accident has altered are refused, in little memory."""
+"""Forged or damaged model files are refused in bounded memory."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_file_without_a_checksum_of_its_layout_is_refused(data):
 
 
 def without_layout(data):
-    """The file as if layouts had no checksum, as in the first files of format 1."""
+    """The file without a checksum of the layout, as in early files of format 1."""
     header, _ = header_of(data)
     text, tensors = header["__metadata__"]["arbora"], load_tensors(data)
     del tensors["checksum"], tensors["layout"]
@@ -75,7 +75,7 @@ def test_types_shapes_and_names_are_covered(data):
 
 
 def test_a_file_of_another_layout_is_refused(data):
-    """The checksum of contents alone does not tell; that of the layout does."""
+    """The checksum of the contents does not detect the change; that of the layout does."""
     text, tensors = header_of(data)[0]["__metadata__"]["arbora"], load_tensors(data)
     tensors["layout"] = np.zeros(32, np.uint8)
     del tensors["checksum"]
@@ -116,7 +116,7 @@ def test_descriptions_that_are_none(data, text):
 
 
 def test_headers_have_a_limit(tmp_path, data):
-    """Said of the size alone: nothing of such a header is looked at."""
+    """The error depends only on the stated size: the header is not read."""
     path = tmp_path / "model"
     with path.open("wb") as file:
         file.write((900_000_000).to_bytes(8, "little") + b"{")
@@ -130,7 +130,7 @@ def test_headers_have_a_limit(tmp_path, data):
 
 
 def test_packed_models_cannot_unpack_to_anything(tmp_path, data):
-    """Neither more than their header states, nor more than weights can be packed."""
+    """Files must agree with the size in their header, and weights hardly compress."""
     header = {"weights": {"dtype": "F32", "shape": [10**9], "data_offsets": [0, 4 * 10**9]}}
     path = tmp_path / "model.gz"
     path.write_bytes(gzip.compress(with_header(header, bytes(40_000_000)), 1))
@@ -172,7 +172,7 @@ def test_unpacked_sizes_are_checked_before_reading(tmp_path, data):
 
 @pytest.mark.parametrize("bits", [1 << 62, 60, 15, 0, -1, 0.5, "many", None])
 def test_forged_sizes(data, bits):
-    """Sizes that the options do not ask for, in the description of the scorer."""
+    """Sizes in the description of the scorer that do not agree with the options."""
     components = description_of(data)["components"]
     forged = components | {"scorer": components["scorer"] | {"bits": bits}}
     assert "does not fit" in refused(with_description(data, components=forged))
@@ -180,7 +180,7 @@ def test_forged_sizes(data, bits):
 
 @pytest.fixture(scope="module")
 def sparse():
-    """A model with few weights that are not zero, which are stored with their places."""
+    """A model with few non-zero weights, which are stored sparsely."""
     model = trained().model
     arcs = np.zeros_like(model.scorer.weights)
     labels = np.zeros_like(model.labeller.scorer.weights)
@@ -225,7 +225,7 @@ def without(data, name):
 
 
 def test_large_weights_give_finite_answers(test_sentences):
-    """Up to what is accepted, probabilities are probabilities."""
+    """With the largest accepted weights, probabilities are still valid."""
     model = trained().model
     weights = model.scorer.weights
     for scale in (1e3, 1e6, 9e8 / np.abs(weights).max()):

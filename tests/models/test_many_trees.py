@@ -77,7 +77,7 @@ def test_samples_follow_the_distribution(parser, sentences):
 
 
 def test_labels_are_drawn_too(parser, sentences):
-    """Draws are of trees with labels: each label as often as it is likely given the arc."""
+    """Samples are labelled trees: the frequency of each label is its probability given the arc."""
     if parser.options.labels == "none":
         return
     drawn = parser.parse([sentences[0]], samples=4000, seed=5)  # one word, one tree

@@ -1,4 +1,4 @@
-"""The model file: the same model back, or a reason."""
+"""The model file: round trips, and errors for invalid files."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def description_of(data):
 
 
 def with_description(data, tensors=None, **changes):
-    """The file with another description, or other tensors, and a checksum that fits them."""
+    """The file with another description or other tensors, and a matching checksum."""
     description = description_of(data) | changes
     for name in [name for name, value in changes.items() if value is ...]:
         del description[name]

@@ -1,4 +1,4 @@
-"""What is written: heads and labels, and figures where they belong."""
+"""Output of parsing: heads, labels, probabilities and comments."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_older_format(as_conllx):
 
 
 def test_greedy_heads_have_no_certificate(path):
-    """They need not even make a tree."""
+    """They need not form a tree."""
     parser = trained()
     for decode, answer in (("map", "yes"), ("mbr", "yes"), ("greedy", "no")):
         text = written(parser, path, decode=decode, certificates=True)
@@ -94,7 +94,7 @@ def test_lists_of_trees_are_ranked(path):
 
 
 def test_dev_scores_follow_the_rule_of_the_format(rng):
-    """Punctuation does not count in CoNLL-X: what training reports is what evaluating says."""
+    """Punctuation does not count in CoNLL-X: training and evaluation report the same scores."""
     train = [
         Sentence.from_words(
             s.forms, s.upos, s.xpos, lemmas=s.lemmas, heads=s.heads, labels=s.labels,
@@ -120,7 +120,7 @@ def test_the_root_class_is_chosen(rng):
 
 
 def test_what_an_earlier_parse_said_of_its_trees_is_forgotten(path, tmp_path):
-    """Comments and MISC of one's own stay, those of other trees go."""
+    """The user's comments and MISC entries stay, those of an earlier parse are removed."""
     parser = trained()
     plain = path.read_text(encoding="utf-8")
     noted = plain.replace("# sent_id", "# arbora.note = mine\n# gap = 2\n# sent_id")

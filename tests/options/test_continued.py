@@ -1,4 +1,4 @@
-"""What a model that is trained further keeps of its options, and what cannot change."""
+"""Options in continued training: which are kept, and which cannot change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def options(**keywords):
 
 
 def test_choices_are_kept_and_amounts_begin_anew():
-    """What the weights and the decoder depend on stays; how long and how fast is said anew."""
+    """Options of weights and decoder are kept; passes and learning rates are not."""
     first = options(
         order="grandsibling", learner="loglinear", prune_heads=5, solver="ad3", features="rich",
         passes=3, rate=0.5, regularization=2.0, batch_size=7, seed=9, average=False,

@@ -1,4 +1,4 @@
-"""Bad choices are refused when options are made, in one sentence; defaults suit each other."""
+"""Validation of options, and defaults that depend on other options."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from arbora import ArgumentError, ModelError, Parser, Sentence
 from arbora.fitting.phases import phases_of
 from arbora.options import (
     AdaGradOptions,
+    BeliefPropagationOptions,
     GrandsiblingOptions,
     L2Options,
     MiraOptions,
     ParseOptions,
     ParserOptions,
+    SiblingOptions,
     public_options,
 )
 
@@ -181,7 +183,7 @@ TRAINING = [None, "automata", "dual", "exact", "bp"]
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("order", ORDERS)
 def test_keywords_make_the_same_options_again(learner, order):
-    """All combinations: what is allowed goes round, what is not is refused in a sentence."""
+    """All combinations: valid ones survive a round trip, invalid ones give a one-sentence error."""
     allowed, refusals = 0, []
     others = itertools.product(OPTIMIZERS, INFERENCES, TRAINING, ["nonprojective", "projective"])
     for optimizer, inference, training, trees in others:
@@ -331,7 +333,7 @@ def test_parsing_before_learning():
 
 
 def test_rates_of_adagrad():
-    """Smaller for losses that are flat where marginals are sure, and with parts."""
+    """The rate is smaller for losses of marginals, and with parts."""
 
     def rate(**options):
         return resolved(**options)["rate"]
@@ -354,3 +356,21 @@ def test_risk_after_l2_takes_smaller_steps():
     for rate, share in ((1, 0.1), (1e-9, 1e-9)):
         assert phases(rate)[1]["rate"] == pytest.approx(share)
     assert [phase["rate"] for phase in phases("auto")] == ["auto", "auto"]
+
+
+def test_default_engines_inside_an_order_object():
+    def tags(**keywords):
+        options = ParserOptions.from_keywords(keywords)
+        order = options.order
+        return options.learner.tag, order.inference.tag, order.training_inference.tag
+
+    by_beliefs = SiblingOptions(inference=BeliefPropagationOptions(), prune_heads=3)
+    assert tags(order=SiblingOptions()) == tags(order="sibling")
+    assert tags(order=GrandsiblingOptions()) == tags(order="grandsibling")
+    assert tags(order=by_beliefs) == tags(order="sibling", inference="bp")
+    assert tags(order=by_beliefs, learner="l2") == ("l2", "bp", "bp")
+    assert ParserOptions.from_keywords({"order": by_beliefs}).order.prune_heads == 3
+    with pytest.raises(ArgumentError, match="inference='bp' does not give"):
+        tags(order=by_beliefs, learner="mira")
+    with pytest.raises(ArgumentError, match="inference has no effect here"):
+        tags(order=by_beliefs, inference="dual")

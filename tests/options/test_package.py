@@ -1,4 +1,4 @@
-"""Options as a package: two spellings, few imports, and what is generated from them."""
+"""The options package: two spellings, few imports, and generated files."""
 
 from __future__ import annotations
 

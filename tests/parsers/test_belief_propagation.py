@@ -1,4 +1,4 @@
-"""Parsers that propagate beliefs, and learners that go back through them."""
+"""Parsers with belief propagation, and learners that backpropagate through it."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_learnt_with_beliefs_and_decoded_by_dual_decomposition(test_sentences):
 
 
 def test_one_model_for_three_inferences(test_sentences):
-    """Parts of automata can be decoded by each of them, to nearly the same trees."""
+    """Models with automata can be decoded by each inference, with nearly the same trees."""
     options = {"order": "grandsibling", "training_inference": "bp", "trees": "projective"}
     model = trained(**options, labels="none").model
     heads = {}
@@ -173,7 +173,7 @@ def crossing(count):
 
 @pytest.mark.parametrize("order", ["first", "grandparent"])
 def test_gold_trees_stay_as_they_are(order):
-    """Projective models learn the beliefs of arcs that cross, unless they are told otherwise."""
+    """Projective models are trained on crossing arcs, unless `projectivise` is set."""
     train = crossing(30)
     options = SMALL | {"learner": "l2", "order": order, "trees": "projective", "labels": "none"}
     losses = {}

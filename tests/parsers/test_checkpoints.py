@@ -11,7 +11,7 @@ from tests.parsers.test_fitting import Stop, Watcher, fit
 
 
 class StopInside(Watcher):
-    """Interrupts when so many sentences were seen since training began."""
+    """Interrupts training after a given number of sentences."""
 
     def __init__(self, sentences):
         super().__init__()
@@ -47,7 +47,7 @@ def test_resuming_while_the_pruner_is_learnt(order, dev, tmp_path):
 
 
 def test_a_pruner_is_not_learnt_twice(tmp_path, monkeypatch):
-    """After the first pass of the model itself its checkpoint holds the whole pruner."""
+    """After the first pass of the model itself, its checkpoint contains the complete pruner."""
     options = {"order": "sibling", "passes": 3, "patience": 9}
     whole = fit(**options)
     with pytest.raises(Stop):

@@ -1,4 +1,4 @@
-"""Learning as a whole: what is kept, what is the same again, what goes on."""
+"""Training: reproducibility, checkpoints, refitting and continued training."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Stop(Exception):  # noqa: N818  # not an error
 
 
 class Watcher:
-    """Notes what it is told, and interrupts after some pass."""
+    """Records the callbacks, and interrupts after a given pass."""
 
     def __init__(self, stop_after=None):
         self.stop_after, self.records, self.seen, self.begun = stop_after, [], 0, None
@@ -219,7 +219,7 @@ def test_a_tenth_is_held_out_without_dev():
 
 
 def test_what_was_held_out_is_learnt_in_the_end():
-    """As many passes as were best, over everything; probabilities stay those of the held-out."""
+    """Retrains on everything for the best number of passes; the temperature is kept."""
     train = sentences("train", 40)
     first, parser = fit(train, (), refit=False), fit(train, ())
     watcher = Watcher()
@@ -235,7 +235,7 @@ def test_what_was_held_out_is_learnt_in_the_end():
 
 
 def test_what_was_chosen_stays_when_everything_is_learnt(rng):
-    """Only the held-out sentences have several roots: the model's class is not theirs."""
+    """Only the held-out sentences have several roots; they do not determine the class."""
     train = toy_sentences(rng, [5] * 36) + toy_sentences(rng, [9] * 4, root="multi")
     assert max((s.heads == 0).sum() for s in train[36:]) > 1
     parser = fit(train, ())
@@ -273,7 +273,7 @@ def test_too_few_sentences_to_hold_any_out():
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("root", ["single", "multi"])
 def test_trees_of_any_class_can_be_learnt(name, root, rng):
-    """Crossing arcs and many roots in the data, whatever the model's class is."""
+    """Data with crossing arcs and several roots, for models of every class."""
     train = toy_sentences(rng, [1, 3, 8, 5, 2, 9] * 2, root="multi")
     exact = LEARNERS[name].get("inference") == "exact"  # which is projective
     for trees in ("projective",) if exact else ("projective", "nonprojective"):
@@ -286,7 +286,7 @@ def test_trees_of_any_class_can_be_learnt(name, root, rng):
 
 
 class TestGoingOn:
-    """`start`: a model learns from new sentences."""
+    """`start`: continued training on new sentences."""
 
     def test_it_begins_where_the_model_is(self):
         for name in ("perceptron", "sgd", "adagrad"):

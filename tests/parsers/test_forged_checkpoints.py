@@ -1,4 +1,4 @@
-"""Checkpoints with right checksums and wrong contents: refused in a sentence, never a crash."""
+"""Checkpoints with valid checksums and invalid contents raise an error and never crash."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ODD = [..., None, True, -1, 0, 3, 10**30, 0.5, float("nan"), "x", [], [1], {}, {
 
 
 class Forge:
-    """A checkpoint after the first pass, and what becomes of it."""
+    """A checkpoint after the first pass, and resuming from it."""
 
     def __init__(self, folder, options):
         self.model, self.path = folder / "model", folder / "model.checkpoint"
@@ -54,7 +54,7 @@ class Forge:
         self.path.write_bytes(save_tensors(tensors, entries))
 
     def resume(self):
-        """The error, or None where the change makes no difference."""
+        """The error, or None if the change has no effect."""
         try:
             self.fit(resume=True)
         except ArboraError as error:

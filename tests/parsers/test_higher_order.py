@@ -1,4 +1,4 @@
-"""Parsers of higher order: the pruner inside, certificates, probabilities, refusals."""
+"""Higher-order parsers: pruner, certificates, probabilities, errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def decoded(parser, some, **options):
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_tree_is_the_best_under_the_scores(order, rng):
-    """Of short sentences, by looking at all trees."""
+    """Short sentences, by enumeration of all trees."""
     parser = trained(order=order, labels="none")
     short = toy_sentences(rng, [1, 3, 4, 5, 5])
     answer = decoded(parser, short)
@@ -94,7 +94,7 @@ def test_the_card_has_the_figures_of_pruning():
 
 
 def test_gold_arcs_are_kept_in_training():
-    """However hard the pruner is told to prune."""
+    """With any strength of pruning."""
     parser = Parser(**SMALL, order="sibling", prune_heads=1, prune_threshold=0.99)
     parser.fit(sentences("train", 40), sentences("dev", 10))
     assert parser.history.passes[-1].loss >= 0.0
@@ -147,7 +147,7 @@ def test_distributions(test_sentences):
 
 
 def test_the_distribution_of_the_pruner_has_a_name_of_its_own(test_sentences):
-    """Nobody who asks for the distribution gets that of another model."""
+    """`distribution` never returns that of the pruner."""
     sentence = test_sentences[0]
     dual, beliefs = trained(order="sibling"), trained(order="sibling", inference="bp")
     for parser, remedy in ((dual, r"first_order_distribution\(\)"), (beliefs, r"beliefs\(\)")):
@@ -209,7 +209,7 @@ def test_going_on_keeps_the_pruner():
 
 
 def test_going_on_keeps_what_is_not_said():
-    """In Python as at the command line: order, inference and pruning are those of the model."""
+    """In Python as at the command line, order, inference and pruning are kept."""
     first = trained(order="sibling", inference="bp", bp_iterations=2, prune_heads=5)
     second = Parser(passes=1, seed=3).fit(sentences("train", 20), sentences("dev", 9), start=first)
     old, new = first.model.options.keywords(), second.model.options.keywords()

@@ -1,4 +1,4 @@
-"""Loading and parsing import neither SciPy nor anything of learning: programs start quickly."""
+"""Loading and parsing import neither SciPy nor training code, so that programs start quickly."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REPORT = (
 
 
 def heavy_modules(program, *arguments):
-    """Which of the heavy modules a program has imported at its end."""
+    """The heavy modules that a program has imported."""
     done = subprocess.run(
         [sys.executable, "-c", program + REPORT, *arguments], capture_output=True, text=True,
         check=False,

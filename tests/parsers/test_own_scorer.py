@@ -1,4 +1,4 @@
-"""A scorer of one's own, that of examples/07: trained, saved, loaded and asked by `Parser`."""
+"""A custom scorer, that of examples/07, in `Parser`: training, saving, loading, distributions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_scorer_that_is_not_registered(parser, monkeypatch, tmp_path):
 
 
 def test_the_gradient_reaches_the_parameters(data):
-    """Finite differences of the loss by every number of both forms, through the beliefs."""
+    """Finite differences of the loss in every parameter of both forms, through the beliefs."""
     block = read_whole(data[0][:4])
     encoder = Encoder(FeatureSettings.for_training("rich", block))
     treebank = Treebank.from_block(block, encoder, [])
@@ -125,7 +125,7 @@ def test_training_leaves_the_scorer_that_was_given_alone(data):
 
 
 def test_every_rate_begins_with_the_same_parameters(data, monkeypatch):
-    """What was learnt in the search of a rate is forgotten."""
+    """The search for a learning rate does not change the initial parameters."""
 
     def search(trainer_at, *arguments):
         assert best_rate(trainer_at, *arguments) > 0.0
@@ -136,7 +136,7 @@ def test_every_rate_begins_with_the_same_parameters(data, monkeypatch):
 
 
 def test_what_was_held_out_is_learnt_from_the_beginning(data):
-    """As many passes as were best, over everything, from the parameters that were given."""
+    """Retrains on everything for the best number of passes, from the given parameters."""
     parser = fit(data, dev=False)
     whole = fit((data[0], data[0][-6:]), passes=parser.history.best, patience=99)
     if whole.history.best == parser.history.best:
@@ -216,7 +216,7 @@ def test_files_whose_scorer_does_not_fit(parser, monkeypatch):
 
 
 def test_arrays_may_have_any_name_and_shape(parser, monkeypatch):
-    """Only linear weights are stored without their zeros."""
+    """Only linear weights are stored sparsely."""
     names = {"arcs": "weights", "paths": "index"}
 
     def state(self):

@@ -1,4 +1,4 @@
-"""Words without heads: what is known is learnt from, and what is not is no hindrance."""
+"""Partial annotation: every learner trains on the known heads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.toys import without_heads
 @pytest.mark.parametrize("trees", ["projective", "nonprojective"])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_partial_annotation(name, trees, rng):
-    """Seven heads in ten are missing: every sentence is learnt from."""
+    """70 % of the heads are missing, and every sentence is used."""
     train = [without_heads(s, rng, 0.7) for s in sentences("train", 60)]
     watcher = Watcher()
     if LEARNERS[name].get("inference") == "exact":
@@ -28,7 +28,7 @@ def test_partial_annotation(name, trees, rng):
 
 
 def test_labels_are_learnt_from_annotation_only(rng):
-    """Heads and labels that fill gaps are for the trees; the labeller does not see them."""
+    """The labeller is not trained on heads and labels that were filled in."""
     train = [without_heads(s, rng, 0.5) for s in sentences("train", 40)]
     weights = [
         fit(train, passes=1, **LEARNERS[name]).model.labeller.scorer.weights.tobytes()
@@ -47,7 +47,7 @@ def test_partial_annotation_costs_little(rng):
 
 @pytest.mark.parametrize("options", [{"learner": "maxmargin"}, {"optimizer": "eg"}], ids=str)
 def test_gaps_are_filled_sensibly(options, rng):
-    """With the nearest heads in the gaps they lose more than twenty points."""
+    """With the nearest word as missing head, they lose more than twenty points."""
     options = options | {"passes": 8, "bits": 16, "labels": "none"}
     test = sentences("test")
     whole = fit(sentences("train"), **options).evaluate(test).uas

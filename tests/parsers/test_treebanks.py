@@ -1,4 +1,4 @@
-"""Real treebanks: every class of trees can be learnt from them, and every sentence has a tree."""
+"""Real treebanks: models of every class can be trained on them, and every sentence has a tree."""
 
 from __future__ import annotations
 

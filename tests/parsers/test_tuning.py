@@ -1,4 +1,4 @@
-"""The search of settings on dev."""
+"""Grid search on dev."""
 
 from __future__ import annotations
 

@@ -42,6 +42,9 @@ def _tag(value: Any) -> str | None:
 
 def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
     """The keywords, with defaults for learner, inference and training inference."""
+    order = keywords.get("order")
+    if isinstance(order, HigherOrderOptions):
+        return _with_engines(order, keywords, kept)
     known: dict[str, Any] = {name: _tag(value) for name, value in {**kept, **keywords}.items()}
     chosen = dict(keywords)
 
@@ -49,11 +52,8 @@ def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dic
         if known.get(name) is None:
             known[name] = chosen[name] = value
 
-    if known.get("order", "first") == "first" or isinstance(keywords.get("order"), Component):
-        # Inference inside an order component is considered when values are filled in.
-        order = keywords.get("order")
-        engine = getattr(order, "inference", None)
-        settle("learner", "mira" if engine is not None and engine.tag == "dual" else "loglinear")
+    if known.get("order", "first") == "first":
+        settle("learner", "loglinear")
         return chosen
     inference, training = known.get("inference"), known.get("training_inference")
     settle("learner", "loglinear" if inference in ("exact", "bp") or training == "bp" else "mira")
@@ -72,6 +72,29 @@ def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dic
     walks = known["inference"] == "hill-climbing" or (known["inference"] == "dual" and not by_trees)
     settle("training_inference", "automata" if walks else known["inference"])
     return chosen
+
+
+_ENGINES = ("inference", "training_inference")
+
+
+def _with_engines(
+    order: HigherOrderOptions, keywords: Mapping[str, Any], kept: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The keywords with default engines inside `order`, which was given as an object."""
+    given = {name: getattr(order, name) for name in _ENGINES if getattr(order, name) is not None}
+    others, flat = (
+        {name: value for name, value in some.items() if name not in _ENGINES}
+        for some in (keywords, kept)
+    )
+    chosen = default_choices({**others, "order": order.tag, **given}, flat)
+    engines: dict[str, Any] = {}
+    for one in options_of(type(order)):
+        if one.name in _ENGINES:
+            value = chosen.pop(one.name)
+            known = alternatives(one.spec.components)
+            engines[one.field] = known[value]() if isinstance(value, str) else value
+    # Engines among the keywords have no effect beside those of the object: `build` refuses them.
+    return {**keywords, **chosen, "order": replace(order, **engines)}
 
 
 def default_values(options: ParserOptions) -> dict[str, Any]:

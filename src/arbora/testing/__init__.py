@@ -1,7 +1,7 @@
-"""Slow twins and laws: what the fast code is checked against.
+"""Slow reference implementations, and laws that every distribution obeys.
 
-Everything here is plain enough to be trusted by reading it. It ships with the package so that
-other people's distributions and gradients can be checked with it too.
+They are simple enough to be verified by reading. They ship with the package, so that you can test
+your own distributions and gradients with them.
 """
 
 from arbora.testing.check_distribution import LAWS, Law, check_distribution

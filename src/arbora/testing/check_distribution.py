@@ -1,7 +1,7 @@
-"""The laws of a distribution over trees; each is asserted of whatever offers what it is about.
+"""The laws of distributions over trees.
 
-A law names the questions that it asks. A class that answers them all must obey it, so approximate
-distributions are held to the laws of what they do offer.
+A law lists the methods that it uses. A class that has all of them must obey it, so approximate
+distributions are tested with the laws for the methods that they have.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from arbora.types import FloatArray, Root, Samples, TreeClass
 
 __all__ = ["LAWS", "AnyDistribution", "Law", "check_distribution"]
 
-ROUNDING = 1e-10  # generous: what is checked is laws, not the last digit
+ROUNDING = 1e-10  # generous, because this checks laws, not precision
 
 
 class AnyDistribution(Protocol):
-    """What every distribution over trees has: arc scores, their class of trees, and marginals."""
+    """The interface of all distributions over trees: arc scores, class of trees, marginals."""
 
     @property
     def scores(self) -> FloatArray: ...
@@ -40,11 +40,11 @@ def check_distribution(
     seed: int = 0,
     make: Callable[[FloatArray], AnyDistribution] | None = None,
 ) -> tuple[str, ...]:
-    """Raises AssertionError if a law is broken; gives the names of the laws that were checked.
+    """Raises AssertionError if a law is broken; returns the names of the laws that were checked.
 
-    `make(scores)` is the same distribution over other arc scores. First-order classes need none;
-    all others are held to the law of shifted scores only with it. Approximations that have not
-    converged do not obey that law.
+    `make(scores)` returns the same distribution with other arc scores. First-order classes do not
+    need it; for others, the law of shifted scores is checked only if it is given. Approximations
+    that have not converged do not obey that law.
     """
     if make is None and isinstance(trees, TreeDistribution):
         make = _first_order(trees)
@@ -84,7 +84,7 @@ def _check_part_marginals(trees: Any, _: int) -> None:
 
 
 def _check_risk(trees: Any, _: int) -> None:
-    """The tree with the least Bayes risk is a tree of the class, over allowed arcs."""
+    """The minimum Bayes risk tree is a tree of the class, over allowed arcs."""
     tree = trees.mbr()
     assert in_class(tree.heads[None].astype(np.int64), trees.trees, trees.root)[0]
     assert np.isfinite(tree.score)
@@ -135,8 +135,8 @@ def _check_samples(trees: Any, seed: int) -> None:
 def _check_shift_invariance(
     trees: AnyDistribution, seed: int, make: Callable[[FloatArray], AnyDistribution]
 ) -> None:
-    """Adding a constant to a column moves log Z by it and changes nothing else."""
-    # Powers of two of the scores' size, so that the shifted scores are the same real numbers.
+    """Adding a constant to a column adds it to log Z and changes nothing else."""
+    # Powers of two of the size of the scores, so that shifting is exact.
     shift = np.random.default_rng(seed).integers(-8, 9, size=trees.n_words + 1) * 0.25
     shift[0] = 0.0
     moved = make(trees.scores + shift.reshape(-1, *[1] * (trees.scores.ndim - 2)))
@@ -151,7 +151,7 @@ def _check_shift_invariance(
 
 
 def _gradient(trees: Any) -> FloatArray:
-    """By arc scores, of the sum of squared marginals over 2."""
+    """The gradient of half the sum of squared marginals with respect to the arc scores."""
     answer = trees.vjp(trees.marginals)
     return np.asarray(getattr(answer, "arcs", answer))
 
@@ -161,13 +161,13 @@ def _log_prob(trees: Any, heads: Any, labels: Any) -> Any:
 
 
 def _log_partition(trees: Any) -> float:
-    """log Z, or Bethe's approximation of it."""
+    """log Z, or its Bethe approximation."""
     name = "log_partition" if hasattr(trees, "log_partition") else "bethe_log_partition"
     return float(getattr(trees, name))
 
 
 class Law(NamedTuple):
-    """A law, the questions that it asks of a distribution, and how it is checked."""
+    """A law, the methods that it uses, and its check."""
 
     name: str
     asks: tuple[str, ...]

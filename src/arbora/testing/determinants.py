@@ -1,7 +1,7 @@
-"""The Matrix-Tree Theorem as the papers print it: by determinants and inverse matrices.
+"""The Matrix-Tree Theorem as in the papers, with determinants and inverse matrices.
 
-Right at moderate scores, and the cross-check there; at large scores these formulas cancel, which
-is why the library does not use them.
+These formulas are a cross-check at moderate scores. At large scores they suffer from cancellation,
+so the library does not use them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def lu_log_partition(scores: FloatArray, root: Root) -> float:
 
 
 def lu_marginals(scores: FloatArray, root: Root) -> FloatArray:
-    """Koo et al. (2007, section 3.2): from the inverse of the Laplacian."""
+    """Marginals from the inverse of the Laplacian (Koo et al. 2007, section 3.2)."""
     weights, _ = _shifted(scores)
     return np.asarray(weights * _adjoint(np.linalg.inv(laplacian(weights, root)), root))
 
@@ -79,8 +79,8 @@ def _adjoint(matrix: NDArray[Any], root: Root) -> FloatArray:
         answer[0, 1:] = diagonal
     else:
         answer[0, 1:] = matrix[:, 0]
-        diagonal[0] = 0.0  # column 1 has no diagonal cell of its own
-        across[0] = 0.0  # row 1 holds the root scores
+        diagonal[0] = 0.0  # column 1 has no separate diagonal cell
+        across[0] = 0.0  # row 1 has the root scores
     answer[1:, 1:] = diagonal - across
     np.fill_diagonal(answer, 0.0)
     return answer

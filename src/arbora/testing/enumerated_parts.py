@@ -1,4 +1,4 @@
-"""The distribution over trees that score parts, as an explicit table: for up to six words or so."""
+"""The distribution over trees with parts as an explicit table, for up to about six words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["EnumeratedParts"]
 
 
 class EnumeratedParts:
-    """Every tree with its score; answers like the fast classes."""
+    """Every tree with its score; has the methods of the fast classes."""
 
     def __init__(
         self, parts: Parts, trees: TreeClass = "projective", root: Root = "single"
@@ -38,14 +38,14 @@ class EnumeratedParts:
         return np.asarray(weights / math.fsum(weights))
 
     def has_arcs(self) -> FloatArray:
-        """For every tree, 1 where it has an arc: (trees, n+1, n+1)."""
+        """Indicators of the arcs of every tree: (trees, n+1, n+1)."""
         count, n_words = self.heads.shape
         answer = np.zeros((count, n_words + 1, n_words + 1))
         answer[np.arange(count)[:, None], self.heads, np.arange(1, n_words + 1)] = 1.0
         return answer
 
     def has_parts(self, kind: PartKind) -> FloatArray:
-        """For every tree, 1 where it has a part, in the order they were given: (trees, parts)."""
+        """Indicators of the parts of every tree, in the given order: (trees, parts)."""
         rows = [tuple(row) for row in getattr(self.parts, kind).rows.tolist()]
         found = (part_rows_of_tree(kind, heads) for heads in self.heads.tolist())
         return np.array([[float(row in has) for row in rows] for has in found]).reshape(

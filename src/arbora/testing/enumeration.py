@@ -1,4 +1,4 @@
-"""Every tree, one by one: the oracle of all others, for up to six words or so."""
+"""Enumeration of all trees, the reference for all other methods, for up to about six words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def enumerate_trees(n_words: int, trees: TreeClass, root: Root) -> NDArray[np.in
 
 
 def count_trees(n_words: int, trees: TreeClass, root: Root) -> int:
-    """How many trees there are: Cayley's formula, and its relatives without crossings."""
+    """The number of trees: Cayley's formula, and its projective counterparts."""
     n = n_words
     if trees == "nonprojective":
         return int((n + 1) ** (n - 1) if root == "multi" else n ** (n - 1))
@@ -40,7 +40,7 @@ def count_trees(n_words: int, trees: TreeClass, root: Root) -> int:
 
 
 class EnumeratedTrees:
-    """The distribution over trees as an explicit table; answers like the fast classes."""
+    """The distribution over trees as an explicit table; has the methods of the fast classes."""
 
     def __init__(
         self, scores: ArrayLike, trees: TreeClass = "nonprojective", root: Root = "single"
@@ -80,14 +80,14 @@ class EnumeratedTrees:
         return self.weighted_arcs(self.probabilities)
 
     def weighted_arcs(self, weights: FloatArray) -> FloatArray:
-        """The sum over trees of a weight on each of the tree's arcs."""
+        """For every arc, the sum of the weights of the trees that contain it."""
         answer = np.zeros(self.scores.shape)
         index = self._cells(self.heads, self.labels)
         np.add.at(answer, index, weights[:, None])
         return answer
 
     def values_of(self, values: FloatArray) -> FloatArray:
-        """An additive function of every tree."""
+        """The value of an additive function for every tree."""
         return np.asarray(values[self._cells(self.heads, self.labels)].sum(axis=1))
 
     def vjp(self, d_marginals: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Derivatives by differences, to check those that are computed."""
+"""Finite differences, to check gradients."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def finite_difference(
     """The gradient of a function by central differences of fourth order.
 
     The default step balances rounding (about 1e-13 of the function's size) with truncation
-    (about step^4); entries that are not finite are left alone and get 0.
+    (about step^4). The gradient of entries that are not finite is 0.
     """
     answer = np.zeros(at.shape)
     for index in np.ndindex(*at.shape):

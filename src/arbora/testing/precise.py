@@ -1,7 +1,7 @@
-"""The same sums in as many digits as it takes, with gmpy2 (MPFR; a test dependency).
+"""Sums in arbitrary precision, with gmpy2 (MPFR; a test dependency).
 
-Spanning trees by determinants and inverses, in so many bits that cancellation no longer matters;
-projective trees by a plain inside-outside pass over any kind of number.
+Spanning trees use determinants and inverses, with enough bits to compensate for cancellation.
+Projective trees use the textbook inside-outside recursion over any number type.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class PreciseSums(NamedTuple):
 
 
 def precise_spanning(scores: FloatArray, d_marginals: FloatArray, root: Root) -> PreciseSums:
-    """Sums over spanning trees, with the bits doubled until two answers are the same.
+    """Sums over spanning trees, with the precision doubled until two results agree.
 
-    It starts with enough bits to tell the largest weight from the smallest: with too few, small
-    weights vanish in both answers alike, and agreement proves nothing.
+    It starts with enough bits to represent the largest and the smallest weight together. With
+    fewer, small weights would vanish in both results, and agreement would prove nothing.
     """
     finite = scores[np.isfinite(scores)]
     bits = 3000 + int(3 * (finite.max() - finite.min()))  # an exponent of e is 1.44 bits
@@ -49,7 +49,7 @@ def _spanning(
         weights = _weights(scores)
         try:
             inverse, log_det = _invert(_laplacian(weights, root))
-        except gmpy2.DivisionByZeroError:  # too few bits to tell the matrix from a singular one
+        except gmpy2.DivisionByZeroError:  # too few bits: the matrix seems singular
             return None
         marginals = weights * _adjoint(inverse, root)
         gradient = np.vectorize(gmpy2.mpfr, otypes=[object])(d_marginals)
@@ -60,7 +60,7 @@ def _spanning(
 
 def _agree(a: PreciseSums, b: PreciseSums) -> bool:
     pairs = [(a.marginals, b.marginals), (a.vjp, b.vjp)]
-    with np.errstate(invalid="ignore"):  # with too few bits, anything can come out
+    with np.errstate(invalid="ignore"):  # too few bits can give any result
         near = all(bool(np.abs(x - y).max() < 1e-14) for x, y in pairs)
     return near and abs(a.log_partition - b.log_partition) < 1e-14 * max(1, abs(a.log_partition))
 
@@ -68,7 +68,7 @@ def _agree(a: PreciseSums, b: PreciseSums) -> bool:
 def precise_projective(
     scores: FloatArray, d_marginals: FloatArray, root: Root, bits: int = 500
 ) -> PreciseSums:
-    """Sums over projective trees by inside-outside; nothing cancels, so 500 bits are plenty.
+    """Sums over projective trees by inside-outside; nothing cancels, so 500 bits are sufficient.
 
     The vjp is a central difference with a step of 2^-150 along d_marginals.
     """
@@ -140,7 +140,7 @@ def inside_outside(weights: NDArray[Any], root: Root, zero: Any, one: Any) -> tu
 
 
 def precision(bits: int) -> Any:
-    """A context for gmpy2 with so many bits and exponents of any size."""
+    """A gmpy2 context with the given precision and exponents of any size."""
     import gmpy2
 
     return gmpy2.context(

@@ -1,7 +1,7 @@
-"""Random graphs for belief propagation, from gentle to extreme scores, and how far answers are off.
+"""Random graphs for belief propagation, with scores of all scales, and the error on each.
 
-Every second graph has scores on levels, many of them equal but for noise of size 1: ties leave
-beliefs undecided at every scale.
+In every second graph, many scores are equal except for noise of size 1, because ties keep beliefs
+away from 0 and 1 at every scale.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class RandomSentence(NamedTuple):
             return cls(parts, settings, scores.scale)
 
     def error(self) -> float:
-        """The largest difference between beliefs of arcs or parts and those of the slow twin."""
+        """The largest difference between the beliefs of arcs or parts and the reference."""
         fast, slow = LoopyTrees(self.parts, *self.settings), SlowLoopy(self.parts, *self.settings)
         errors = [float(np.abs(fast.marginals - slow.marginals).max())]
         for kind, beliefs in slow.part_marginals.items():
@@ -129,7 +129,7 @@ class RandomFactorGraph(NamedTuple):
         return [numbers] if self.parallel else [[i] for i in numbers]
 
     def error(self) -> float:
-        """The largest difference between beliefs; infinite if one alone finds a contradiction."""
+        """The largest difference between beliefs; infinite if only one finds a contradiction."""
         found: list[Any] = []
         for kind in (FactorGraph, SlowGraph):
             try:
@@ -147,7 +147,7 @@ class RandomFactorGraph(NamedTuple):
 def random_factor(
     rng: np.random.Generator, n_variables: int, scores: _Scores | None = None
 ) -> Factor:
-    """A factor of any kind over some of the variables."""
+    """A random factor over some of the variables."""
     drawn = scores or _Scores(rng)
     while True:
         try:

@@ -1,4 +1,4 @@
-"""All trees over a few words with the places of their parts: many instances scored quickly."""
+"""Random scores for many sentences, with the scores of all trees over a few words."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ __all__ = ["RandomInstances"]
 class RandomInstances:
     """Random scores for every part of `count` sentences of n words, and all trees' scores.
 
-    A share `forbidden` of the arcs is forbidden, one projective single-root tree always left; with
-    `ties`, scores are small whole numbers, and normal numbers of several scales otherwise.
+    A share `forbidden` of the arcs is forbidden, but one projective single-root tree is always
+    allowed. With `ties`, scores are small whole numbers, otherwise normal numbers of several
+    scales.
     """
 
     def __init__(

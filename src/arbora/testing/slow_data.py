@@ -1,4 +1,4 @@
-"""Slow twins of the data layer, line by line and arc by arc from the definitions."""
+"""Reference implementations of the data layer, directly from the definitions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["read_slowly", "tree_shape_slowly"]
 
 
 def read_slowly(text: str) -> list[list[list[str]]]:
-    """The rows of ten fields of each sentence's words."""
+    """The ten columns of each word, by sentence."""
     sentences: list[list[list[str]]] = []
     rows: list[list[str]] = []
     for line in [*text.removeprefix("\ufeff").split("\n"), ""]:
@@ -24,7 +24,7 @@ def read_slowly(text: str) -> list[list[list[str]]]:
 
 
 def tree_shape_slowly(heads: Sequence[int]) -> tuple[int, int, int]:
-    """Non-projective arcs, crossing arcs and roots, by their definitions."""
+    """The numbers of non-projective arcs, crossing arcs and roots, by definition."""
     arcs = [(head, word) for word, head in enumerate(heads, start=1) if head >= 0]
     nonprojective = sum(
         head > 0 and any(not _dominates(heads, head, x) for x in _between(head, word))
@@ -39,7 +39,7 @@ def _between(one: int, other: int) -> range:
 
 
 def _dominates(heads: Sequence[int], head: int, word: int) -> bool:
-    """Whether the way from a word up to its top passes the head; a cycle has no top."""
+    """Whether the head is among the ancestors of the word; cycles end the search."""
     way = [word]
     while way[-1] > 0:
         way.append(heads[way[-1] - 1])

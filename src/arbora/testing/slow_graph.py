@@ -1,6 +1,7 @@
-"""Belief propagation on a `FactorGraph`, every factor a list of all its configurations.
+"""Reference belief propagation on a `FactorGraph`: every factor enumerates its configurations.
 
-In logarithms and extended precision, like `SlowLoopy`; what must be on, or off, is infinite.
+Like `SlowLoopy`, it uses logarithms and extended precision. Messages that a variable must be on or
+off are infinite.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ __all__ = ["EnumeratedFactor", "SlowGraph"]
 
 
 class EnumeratedFactor(NamedTuple):
-    """A factor as the configurations that it allows, `on[c, i]` for its variable i.
+    """A factor as a list of the configurations that it allows.
 
-    `uses[c, s]` says how often configuration c counts parameter s of the factor.
+    `on[c, i]` is the state of variable i in configuration c. `uses[c, s]` is the number of times
+    that configuration c uses score s of the factor.
     """
 
     variables: NDArray[np.int64]
@@ -56,14 +58,14 @@ class EnumeratedFactor(NamedTuple):
         )  # fmt: skip
 
     def weights(self, incoming: Precise) -> Precise:
-        """log of the weights; variables that must be on weigh nothing."""
+        """The log-weights of the configurations; variables that must be on contribute 0."""
         must = np.isinf(incoming)
         weights = self.scores + np.where(self.on & ~must, incoming, 0.0).sum(axis=1)
         right = (self.on == (incoming > 0)) | ~must
         return np.asarray(np.where(right.all(axis=1), weights, -np.inf))
 
     def messages(self, incoming: Precise) -> Precise:
-        """Log-odds to every variable, infinite where one of the two sums is empty."""
+        """Log-odds to every variable, infinite if one of the two sums is empty."""
         answer = np.zeros(len(incoming), np.longdouble)
         for i in range(len(incoming)):
             others = incoming.copy()
@@ -74,7 +76,7 @@ class EnumeratedFactor(NamedTuple):
         return answer
 
     def pullback(self, incoming: Precise, d_messages: ArrayLike) -> tuple[Precise, Precise]:
-        """Gradients by `incoming` and by the factor's scores; constants have none."""
+        """Gradients with respect to `incoming` and the factor's scores; constants have none."""
         d_weights = np.zeros(len(self.scores), np.longdouble)
         d_incoming = np.zeros(len(incoming), np.longdouble)
         for i, d_message in enumerate(np.asarray(d_messages)):
@@ -93,7 +95,7 @@ class EnumeratedFactor(NamedTuple):
 
 
 class SlowGraph:
-    """Like `FactorGraph`, from scratch."""
+    """A reference implementation of `FactorGraph`."""
 
     def __init__(
         self,
@@ -130,7 +132,7 @@ class SlowGraph:
         return np.asarray(np.where(must == 0, finite, must))
 
     def incoming(self, i: int) -> Precise:
-        """What the variables of factor i tell it."""
+        """The messages from the variables of factor i."""
         told = self._heard(except_by=i)[self.factors[i].variables]
         if (self.factors[i].weights(told) == -np.inf).all():
             raise ConstraintError(f"nothing is left for factor {i}.")
@@ -142,7 +144,7 @@ class SlowGraph:
 
 
 def _used(factor: Factor, on: NDArray[np.bool_]) -> list[int] | None:
-    """The scores that a configuration counts; None if it is no configuration."""
+    """The scores that a configuration uses; None if it is forbidden."""
     if isinstance(factor, Pair):
         return [0] if on.all() else []
     if isinstance(factor, Table):

@@ -1,7 +1,7 @@
-"""Inside, outside and their adjoints by the paper's equations: the twin of the hypergraph kernels.
+"""Reference implementation of hypergraph sums: inside, outside and adjoints as in the paper.
 
-Gormley, Dredze & Eisner (2015), section 5.4. Plain products of weights, one edge at a time:
-for small graphs and small scores.
+Gormley, Dredze & Eisner (2015), section 5.4. Weights are multiplied edge by edge without scaling,
+so graphs and scores must be small.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ __all__ = ["SlowHypergraph", "enumerate_derivations"]
 
 
 class SlowHypergraph:
-    """Sums over the derivations of a hypergraph (Gormley et al. 2015, Eqs. 13-15), and back.
+    """Sums over the derivations of a hypergraph (Gormley et al. 2015, Eqs. 13-15), with gradients.
 
-    `beta` and `alpha` are the inside and outside sums of all nodes, `p` their marginals. Here
-    `w[e]` is the weight itself, not its logarithm; of an edge without one, it is 1.
+    `beta` and `alpha` are the inside and outside sums of all nodes, `p` their marginals. `w[e]` is
+    the weight of an edge, not its logarithm; it is 1 for an edge without a weight.
     """
 
     def __init__(self, graph: Hypergraph, scores: ArrayLike) -> None:
@@ -74,7 +74,7 @@ class SlowHypergraph:
 
     @property
     def marginals(self) -> FloatArray:
-        """The expected uses of every weight."""
+        """The expected number of uses of every weight."""
         return self._of_weights(self.edge_marginals)
 
     @property
@@ -85,7 +85,7 @@ class SlowHypergraph:
         return np.asarray(self.w * outer * inner / total)
 
     def _others(self, tails: list[int], place: int) -> float:
-        """The product of the inside sums of the other tails: there are two at most."""
+        """The product of the inside sums of the other tails; an edge has at most two."""
         return float(np.prod([self.beta[k] for i, k in enumerate(tails) if i != place]))
 
     def _of_weights(self, of_edges: FloatArray) -> FloatArray:

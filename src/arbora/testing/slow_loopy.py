@@ -1,7 +1,7 @@
-"""Belief propagation with every factor as a list of all its configurations: for a few words.
+"""Reference belief propagation for a few words: every factor enumerates its configurations.
 
-In logarithms throughout, and in extended precision, where the machine has it, so that differences
-of it are exact enough and no score is too large.
+It uses logarithms, and extended precision if the machine has it, so that finite differences are
+precise and no score is too large.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = ["SlowFactor", "SlowLoopy", "log_sum"]
 
 Row = tuple[PartKind, tuple[int, ...]]
 Precise = NDArray[np.longdouble]
-CERTAIN = 1e7  # a log-odds beyond all scores that are tested
+CERTAIN = 1e7  # log-odds larger than all tested scores
 
 
 class SlowFactor(NamedTuple):
-    """Configurations of arcs, each with a score and the parts that it has.
+    """Configurations of arcs, each with its score and parts.
 
-    `on[c, i]` says whether arc `arcs[i]` is on in configuration c. Each of `links` is a slice of
-    arcs that exclude each other, and of which one is on.
+    `on[c, i]` is the state of arc `arcs[i]` in configuration c. Each of `links` is a slice of arcs
+    of which exactly one is on.
     """
 
     arcs: list[int]
@@ -39,23 +39,23 @@ class SlowFactor(NamedTuple):
     rows: list[frozenset[Row]]
 
     def weights(self, told: Precise) -> Precise:
-        """log of the weights: the score of each configuration, and the log-odds of what is on."""
+        """The log-weights: the score of each configuration plus the log-odds of its arcs."""
         return np.asarray(self.scores + np.where(self.on, told, 0.0).sum(axis=1))
 
     def messages(self, told: Precise) -> Precise:
-        """Log-odds to every arc: sums over configurations, less its own; `CERTAIN` if infinite."""
+        """Log-odds to every arc without its own message; `CERTAIN` if infinite."""
         weights = self.weights(told)[:, None]
         on = log_sum(np.where(self.on, weights, -np.inf))
         off = log_sum(np.where(self.on, -np.inf, weights))
         own = told.copy()
-        for links in self.links:  # what is told of them are probabilities
+        for links in self.links:  # their messages are probabilities
             own[links] -= log_sum(told[links])
             off[links] = log_sum(weights[:, 0])
         return np.asarray(np.clip(on - off - own, -CERTAIN, CERTAIN))
 
 
 class SlowLoopy:
-    """Like `LoopyTrees`, from scratch."""
+    """A reference implementation of `LoopyTrees`."""
 
     def __init__(
         self,
@@ -160,7 +160,7 @@ class SlowLoopy:
         yield SlowFactor(arcs, links, np.array(on), scores, rows)
 
     def _rows(self, h: int, g: int, has: list[int], kinds: list[PartKind]) -> Iterable[Row]:
-        """The parts of one head, found in a tree-like row of heads."""
+        """The parts of one head, found with a row of heads like a tree's."""
         heads = [-2] * self.parts.n_words
         if h > 0:
             heads[h - 1] = g
@@ -192,7 +192,7 @@ class SlowLoopy:
         return totals
 
     def _heard(self, i: int, totals: Precise, first: bool) -> Precise:
-        """What the arcs of factor i tell it."""
+        """The messages from the arcs of factor i."""
         factor = self.factors[i]
         heard = totals[factor.arcs]
         for links in [] if first else factor.links:
@@ -259,7 +259,7 @@ class SlowLoopy:
 
 
 def log_sum(values: Precise) -> Precise:
-    """log of the sum of exponentials, along the first axis; -inf if there are none."""
+    """The log of the sum of exponentials along the first axis; -inf if it is empty."""
     top = values.max(axis=0, initial=-np.inf)
     safe = np.where(np.isinf(top), 0.0, top)
     with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""Parts of second order, found in a tree by looking at all of it: the twin of the part tables."""
+"""Reference implementation of second-order parts, found directly in a tree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def part_rows_of_tree(kind: PartKind, heads: Sequence[int]) -> set[tuple[int, ...]]:
-    """The parts that a tree has, as rows of an index array."""
+    """The parts of a tree, as rows of an index array."""
     n_words = len(heads)
     found: set[tuple[int, ...]] = set()
     if kind == "head_bigrams":
@@ -47,7 +47,7 @@ def part_rows_of_tree(kind: PartKind, heads: Sequence[int]) -> set[tuple[int, ..
 
 
 def score_parts_slowly(parts: Parts, heads: Sequence[int]) -> float:
-    """The score of a tree: its arcs, and every listed part that it has."""
+    """The score of a tree: its arcs and its listed parts."""
     total = float(sum(parts.arcs[h, m] for m, h in enumerate(heads, start=1)))
     for kind in parts.kinds:
         given = getattr(parts, kind)
@@ -59,7 +59,7 @@ def score_parts_slowly(parts: Parts, heads: Sequence[int]) -> float:
 
 @lru_cache(maxsize=64)
 def all_part_rows(kind: PartKind, n_words: int) -> list[tuple[int, ...]]:
-    """Every part that some tree over so many words has (found in all trees: few words only)."""
+    """All parts of all trees over `n_words` words, by enumeration (few words only)."""
     rows: set[tuple[int, ...]] = set()
     for heads in enumerate_trees(n_words, "nonprojective", "multi").tolist():
         rows |= part_rows_of_tree(kind, heads)
@@ -67,7 +67,7 @@ def all_part_rows(kind: PartKind, n_words: int) -> list[tuple[int, ...]]:
 
 
 def best_tree_slowly(parts: Parts, trees: TreeClass, root: Root) -> tuple[list[int], float]:
-    """The best tree of a class by looking at all of them; -inf if every one is forbidden."""
+    """The best tree of a class by enumeration; -inf if all are forbidden."""
     every = enumerate_trees(parts.n_words, trees, root).tolist()
     scores = [score_parts_slowly(parts, heads) for heads in every]
     best = int(np.argmax(scores))
@@ -83,7 +83,7 @@ def random_parts(
     ties: bool = False,
     scale: float = 1.0,
 ) -> Parts:
-    """Scores for every part of the kinds; a share of the arcs is forbidden, one tree always left.
+    """Random scores for all parts of the given kinds; some arcs are forbidden, but not all trees.
 
     With `ties`, scores are small whole numbers.
     """

@@ -1,4 +1,4 @@
-"""Random scores for property tests with hypothesis (a test dependency): the nasty ones included."""
+"""Random scores for property tests with hypothesis (a test dependency)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def arc_scores(
 ) -> FloatArray:
     """Scores of a sentence with at least one tree: ties, -inf, huge and tiny magnitudes.
 
-    The right-branching chain stays allowed, which is a tree of every class.
+    The right-branching chain, a tree of every class, stays allowed.
     """
     n_words = draw(st.integers(min_words, max_words))
     scale = draw(st.sampled_from([1e-300, 1e-9, 0.1, 1.0, 10.0, 100.0, 1e4, 1e9]))
