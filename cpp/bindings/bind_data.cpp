@@ -1,6 +1,8 @@
 // Blocks of sentences: bytes in, lists and arrays out. No parsing here.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -11,6 +13,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +21,7 @@
 #include <unordered_map>
 
 #include "arbora/data/block.hpp"
+#include "arbora/data/compose.hpp"
 #include "arbora/data/render.hpp"
 #include "arbora/data/tree_shape.hpp"
 #include "arrays.hpp"
@@ -33,7 +37,7 @@ using arbora::border::to_array;
 using arbora::data::Block;
 using arbora::data::Column;
 using arbora::data::Fault;
-using arbora::data::Format;
+using arbora::data::Layout;
 using Strings = nb::typed<nb::list, nb::str>;
 using Ints = Input<std::int32_t>;
 using View = nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>;  // read-only
@@ -169,6 +173,70 @@ Output<std::int64_t> n_words(const Block& block) {
   return to_array(std::move(counts));
 }
 
+// Texts of a list, which keeps them alive.
+std::vector<std::string_view> views_of(const nb::list& list, std::size_t size) {
+  if (list.size() != size) throw std::invalid_argument("a column has the wrong size");
+  std::vector<std::string_view> views;
+  views.reserve(size);
+  for (nb::handle value : list) {
+    Py_ssize_t length = 0;
+    const char* text =
+        PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &length) : nullptr;
+    if (text == nullptr) {
+      PyErr_Clear();
+      throw std::invalid_argument("a column holds something that is no text");
+    }
+    views.emplace_back(text, static_cast<std::size_t>(length));
+  }
+  return views;
+}
+
+// Columns by their number, as texts of all words.
+using TextColumns = nb::typed<nb::dict, int, Strings>;
+
+struct TextArguments {
+  std::vector<std::vector<std::string_view>> texts;
+  std::vector<Column> columns;
+
+  TextArguments(const nb::dict& given, std::int64_t words) {
+    for (const auto& [column, values] : given) {
+      columns.push_back(to_column(nb::cast<int>(column)));
+      texts.push_back(views_of(nb::cast<nb::list>(values), static_cast<std::size_t>(words)));
+    }
+  }
+
+  template <class Entry>
+  std::vector<Entry> entries() const {
+    std::vector<Entry> made;
+    for (std::size_t i = 0; i < texts.size(); ++i) made.push_back({columns[i], texts[i].data()});
+    return made;
+  }
+};
+
+nb::bytes compose(const Layout& layout, Input<std::int64_t> n_words, const TextColumns& texts,
+                  std::optional<Ints> heads, std::optional<Strings> comments) {
+  const std::span<const std::int64_t> counts(n_words.data(), n_words.size());
+  const std::int64_t words = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  if (heads && heads->size() != static_cast<std::size_t>(words)) {
+    throw std::invalid_argument("heads has the wrong size");
+  }
+  const TextArguments arguments(texts, words);
+  const auto given = arguments.entries<arbora::data::GivenColumn>();
+  std::vector<std::string_view> lines;
+  if (comments) lines = views_of(*comments, counts.size());
+  arbora::data::GivenColumns columns;
+  columns.n_words = counts;
+  columns.texts = given;
+  columns.heads = heads ? heads->data() : nullptr;
+  columns.comments = comments ? lines.data() : nullptr;
+  std::string text;
+  {
+    nb::gil_scoped_release release;
+    text = arbora::data::compose(layout, columns);
+  }
+  return to_bytes(text);
+}
+
 // What the caller gave for MISC, kept alive for the call: a key with numbers or with texts.
 struct MiscArguments {
   std::vector<std::string> keys;
@@ -216,7 +284,7 @@ nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<In
                  const nb::typed<nb::dict, nb::str, nb::object>& misc,
                  std::optional<std::vector<std::string>> comments,
                  std::optional<Input<std::int64_t>> sentences, int decimals,
-                 const std::vector<std::string>& forgotten) {
+                 const std::vector<std::string>& forgotten, const TextColumns& texts) {
   std::vector<std::int64_t> chosen(static_cast<std::size_t>(block.sentences()));
   std::iota(chosen.begin(), chosen.end(), 0);
   if (sentences) chosen.assign(sentences->data(), sentences->data() + sentences->size());
@@ -240,6 +308,9 @@ nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<In
   columns.comments = comments ? lines.data() : nullptr;
   const std::vector<std::string_view> keys(forgotten.begin(), forgotten.end());
   columns.forgotten = keys;
+  const TextArguments others(texts, words);
+  const auto other_columns = others.entries<arbora::data::NewTexts>();
+  columns.texts = other_columns;
   std::string text;
   {
     nb::gil_scoped_release release;
@@ -248,14 +319,17 @@ nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<In
   return to_bytes(text);
 }
 
-Block read_block(nb::bytes data, int format, std::int64_t first_line, bool whole, bool trees,
-                 bool skip_bad) {
+void read_block(Block* block, nb::bytes data, std::shared_ptr<Layout> layout,
+                std::int64_t first_line, bool whole, bool trees, bool skip_bad,
+                std::int64_t first_sentence, std::optional<std::int64_t> max_words) {
   arbora::data::ReadOptions options;
-  options.format = static_cast<Format>(format);
+  options.layout = std::move(layout);
   options.first_line = first_line;
+  options.first_sentence = first_sentence;
   options.whole = whole;
   options.trees = trees;
   options.skip_bad = skip_bad;
+  if (max_words) options.max_words = *max_words;
   // the block shares the bytes; whoever drops it last may not hold the GIL
   PyObject* const kept = data.ptr();
   Py_INCREF(kept);
@@ -265,7 +339,23 @@ Block read_block(nb::bytes data, int format, std::int64_t first_line, bool whole
   });
   const std::string_view text = contents(data);
   nb::gil_scoped_release release;
-  return Block(text, owner, options);
+  new (block) Block(text, owner, options);
+}
+
+std::shared_ptr<Layout> make_layout(std::string name, std::string title,
+                                    std::vector<std::string> columns,
+                                    const arbora::data::Places& places, std::string further,
+                                    const arbora::data::Places& substitutes, bool universal) {
+  auto made = std::make_shared<Layout>();
+  made->name = std::move(name);
+  made->title = std::move(title);
+  made->columns = std::move(columns);
+  made->further = std::move(further);
+  made->places = places;
+  made->substitutes = substitutes;
+  made->universal = universal;
+  arbora::data::check_layout(*made);
+  return made;
 }
 
 using Lines = std::vector<std::tuple<std::int64_t, std::string>>;
@@ -318,9 +408,31 @@ View heads(const Block& block, const std::int32_t* first, std::int64_t count) {
 }  // namespace
 
 void bind_data(nb::module_& module) {
+  nb::class_<Layout>(module, "Layout", "Which columns the lines of a format have; see layout.hpp.")
+      .def(nb::new_(&make_layout), "name"_a, "title"_a, "columns"_a,
+           "places"_a = arbora::data::kInOrder, "further"_a = "",
+           "substitutes"_a = arbora::data::kNowhere, "universal"_a = false)
+      .def_ro("name", &Layout::name)
+      .def_ro("title", &Layout::title)
+      .def_ro("columns", &Layout::columns, "The names of the columns that every line has.")
+      .def_ro("places", &Layout::places, "Which of them is ID, FORM, ...; -1 for none.")
+      .def_ro("further", &Layout::further, "The name of columns that may follow, or nothing.")
+      .def_ro("substitutes", &Layout::substitutes, "Where a column is that is _ throughout.")
+      .def_ro("universal", &Layout::universal, "Whether MISC has items, as in CoNLL-U.")
+      .def_prop_ro("in_order", &Layout::in_order, "Whether it has the ten columns of CoNLL-U.");
   nb::class_<Block>(module, "Block", "Sentences of a file: its bytes and an index.")
+      .def("__init__", &read_block, "data"_a, "layout"_a, "first_line"_a = 1, "whole"_a = true,
+           "trees"_a = false, "skip_bad"_a = false, "first_sentence"_a = 0,
+           "max_words"_a = nb::none(), "Indexes the sentences of a text.")
       .def("__len__", &Block::sentences)
-      .def_prop_ro("format", [](const Block& b) { return static_cast<int>(b.format()); })
+      .def_prop_ro(
+          "format", [](const Block& b) { return b.layout().name; }, "Its layout's name.")
+      .def_prop_ro(
+          "layout",
+          [](const Block& b) { return std::const_pointer_cast<Layout>(b.shared_layout()); },
+          "Which columns its lines have.")
+      .def_prop_ro("first_sentence", &Block::first_sentence,
+                   "How many sentences of the file come before it.")
       .def_prop_ro("total_words", &Block::total_words)
       .def_prop_ro("next_line", &Block::next_line)
       .def_prop_ro(
@@ -363,20 +475,20 @@ void bind_data(nb::module_& module) {
       .def("render", &render, "heads"_a = nb::none(), "label_ids"_a = nb::none(),
            "label_names"_a = std::vector<std::string>(), "misc"_a = nb::dict(),
            "comments"_a = nb::none(), "sentences"_a = nb::none(), "decimals"_a = 4,
-           "forgotten"_a = std::vector<std::string>(),
+           "forgotten"_a = std::vector<std::string>(), "texts"_a = nb::dict(),
            "The sentences (all, or those named) as text with new columns; render.hpp has the "
            "rules.");
-  module.def("read", &read_block, "data"_a, "format"_a, "first_line"_a = 1, "whole"_a = true,
-             "trees"_a = false, "skip_bad"_a = false, "Indexes the sentences of a text.");
+  module.def("compose", &compose, "layout"_a, "n_words"_a, "texts"_a, "heads"_a = nb::none(),
+             "comments"_a = nb::none(), "The text of new sentences; compose.hpp has the rules.");
   module.def("tree_shape", &tree_shape, "heads"_a,
              "Non-projective arcs, crossing arcs and roots of a tree.");
   module.def(
       "guess_format",
       [](nb::bytes beginning) {
-        const auto [format, certain] = arbora::data::guess_format(contents(beginning));
-        return std::make_tuple(static_cast<int>(format), certain);
+        const auto [universal, certain] = arbora::data::guess_format(contents(beginning));
+        return std::make_tuple(universal, certain);
       },
-      "beginning"_a, "0 for CoNLL-U, 1 for CoNLL-X, and whether anything tells which it is.");
+      "beginning"_a, "Whether it is CoNLL-U, not CoNLL-X, and whether anything tells which it is.");
   module.def(
       "missing_separator",
       [](nb::bytes text) { return to_bytes(arbora::data::missing_separator(contents(text))); },

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <string>
@@ -205,7 +206,9 @@ void test_damaged_text() {
     options.skip_bad = round % 2 == 0;
     options.trees = round % 3 == 0;
     options.whole = round % 5 != 0;
-    options.format = data::guess_format(text).format;
+    data::Layout layout;
+    layout.universal = data::guess_format(text).universal;
+    options.layout = std::make_shared<const data::Layout>(layout);
     const data::Block block(text, options);
     EXPECT(block.text().size() <= text.size());
     if (round % 4 == 0 && options.whole) EXPECT(block.sentences() == 2 && block.text() == good);

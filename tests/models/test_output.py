@@ -15,10 +15,9 @@ from tests.toys import toy_sentences
 
 def written(parser, path, file_format=None, **options):
     how = ParseOptions(**options)
-    blocks = [block for block, _ in parser.parse_blocks(path, how, format=file_format)]
-    return b"".join(
-        block.to_bytes(how.probabilities, how.certificates) for block in blocks
-    ).decode()
+    stage = parser.stage(how)
+    blocks = [stage(chunk.block) for chunk in parser.chunks(path, how, format=file_format)]
+    return b"".join(block.texts(0, len(block)) for block in blocks).decode()
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def compare(
         RuleName | None,
         typer.Option(
             metavar="RULE",
-            help="Which words count: conllx, conll2018 or ptb, as for arbora evaluate.",
+            help="Which words count: conllx, conll2018, conll2009 or ptb, as for arbora evaluate.",
         ),
     ] = None,
     permutations: Annotated[

@@ -31,6 +31,7 @@ class RuleName(StrEnum):
 
     conllx = "conllx"
     conll2018 = "conll2018"
+    conll2009 = "conll2009"
     ptb = "ptb"
 
 
@@ -48,8 +49,8 @@ def evaluate(
         typer.Option(
             metavar="RULE",
             help="Which words count: conllx leaves out words of punctuation characters, conll2018 "
-            "counts all and drops subtypes of labels, ptb leaves out the Penn Treebank's "
-            "punctuation tags. By default the format of GOLD decides.",
+            "counts all and drops subtypes of labels, conll2009 counts all with whole labels, ptb "
+            "leaves out the Penn Treebank's punctuation tags. By default the format of GOLD decides.",
         ),
     ] = None,
     by: Annotated[

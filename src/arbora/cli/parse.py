@@ -108,13 +108,13 @@ def parse(
     if not files and sys.stdin.isatty():
         raise ArgumentError("there is nothing to parse: name files, or pipe sentences in.")
 
-    from arbora.data import joined_texts, open_output
+    from arbora.data import format_named, joined_texts, open_output
     from arbora.options import ParseOptions
 
     options = ParseOptions(
         decode, trees, probabilities, kbest, samples, seed, certificates, max_words
     )
-    decoder = parser.decoder(options)  # refuses what the model cannot do before it writes anything
+    stage = parser.stage(options)  # refuses what the model cannot do before it writes anything
     if probabilities:
         _tell_where_from(parser)
     join = joined_texts()
@@ -122,17 +122,12 @@ def parse(
     with open_output(output) as write, byte_progress("parsing", _size(paths), quiet=quiet) as bar:
         before = 0
         for path in paths:
-            blocks = parser.parse_blocks(
-                path,
-                options,
-                decoder=decoder,
-                format=format,
-                skip_bad=skip_bad,
-                on_error=report_skipped,
+            chunks = parser.chunks(
+                path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
             )
-            for parsed, read in blocks:
-                write(join(parsed.to_bytes(probabilities, certificates)))
-                bar.reached(before + read)
+            for chunk in chunks:
+                write(join(format_named(chunk.format).writer.write(stage(chunk.block))))
+                bar.reached(before + chunk.bytes_read)
             before += _size([path]) or 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -44,8 +44,10 @@ Threads = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    Literal["conllu", "conllx"] | None,
-    typer.Option(metavar="NAME", help="conllu or conllx (default: recognised)."),
+    str | None,
+    typer.Option(
+        metavar="NAME", help="conllu, conllx, conll2008 or conll2009 (default: recognised)."
+    ),
 ]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Skip malformed sentences and report them.")

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from arbora._core import data as _core
 from arbora.arrays import as_iterator
+from arbora.data.block import Block
 from arbora.data.blocks import (
     CHUNK_SIZE,
     MAX_SENTENCE_BYTES,
-    Block,
     Chunk,
-    Format,
     OnError,
     read_blocks,
 )
@@ -28,7 +27,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class SentenceReader(Iterator[Sentence]):
     """The sentences of a file; `errors` collects what was wrong with those that were skipped.
 
-    `format_known` turns false if nothing in the file tells CoNLL-U from CoNLL-X.
+    `format_known` turns false if nothing in the file tells its format.
     """
 
     def __init__(self, chunks: Iterator[Chunk]) -> None:
@@ -59,7 +58,7 @@ def sentences_of(block: Block) -> Iterator[Sentence]:
 
 def read_conllu(
     path: ReadPath,
-    format: Format | None = None,  # noqa: A002  # the public name
+    format: str | None = None,  # noqa: A002  # the public name
     skip_bad: bool = False,
     on_error: OnError | None = None,
     trees: bool = False,
@@ -67,10 +66,11 @@ def read_conllu(
     chunk_size: int = CHUNK_SIZE,
     max_sentence_bytes: int = MAX_SENTENCE_BYTES,
 ) -> SentenceReader:
-    """Iterates over the sentences of a CoNLL-U or CoNLL-X file, in bounded memory.
+    """Iterates over the sentences of a file, in bounded memory.
 
     `path` is a path (also of a `.gz` file), `-` for standard input, or an open file; one in text
-    mode gives what it has decoded. `format` is `"conllu"` or `"conllx"`; None recognises it.
+    mode gives what it has decoded. `format` is a name in the table of formats (`"conllu"`,
+    `"conllx"`, `"conll2008"`, `"conll2009"`); None recognises it.
     A malformed sentence raises `DataError` with file and line; with `skip_bad` it is left out,
     reported to `on_error` and collected in `errors` of the iterator. With `trees`, a cycle in the
     heads, or no root where all heads are given, is an error too. So is, always, a sentence of more
@@ -82,7 +82,7 @@ def read_conllu(
 
 
 def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
-    """Writes sentences byte for byte and returns how many there were.
+    """Writes sentences byte for byte, each in its own format, and returns how many there were.
 
     A file appears when it is whole, so an error leaves the old one as it was; `path` may be the
     file that the sentences are read from. `-` is standard output, `.gz` is packed, an open file is

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arbora.arrays import as_iterator
-from arbora.data import Format, read_conllu
+from arbora.data import read_conllu
 from arbora.data.source import ReadPath
 from arbora.data.whole import is_file
 from arbora.errors import AlignmentError, ArgumentError
@@ -147,7 +147,7 @@ def align(
     gold: Source,
     *systems: Source,
     punctuation: str | None = None,
-    format: Format | None = None,  # noqa: A002  # the public name
+    format: str | None = None,  # noqa: A002  # the public name
 ) -> Aligned:
     """Reads gold and systems in step; refuses them at the first word that differs."""
     sources = [gold, *systems]
@@ -182,7 +182,7 @@ def align(
     )
 
 
-def _sentences(source: Source, file_format: Format | None) -> Iterator[ParsedSentence]:
+def _sentences(source: Source, file_format: str | None) -> Iterator[ParsedSentence]:
     if is_file(source):
         return read_conllu(cast("ReadPath", source), file_format)
     return _checked(cast("Iterable[object]", source))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.data import Format
 from arbora.evaluation.alignment import Aligned, Source, align
 from arbora.evaluation.counts import (
     Attachment,
@@ -131,7 +130,7 @@ def evaluate(
     system: Source,
     punctuation: str | None = None,
     *,
-    format: Format | None = None,  # noqa: A002  # the public name
+    format: str | None = None,  # noqa: A002  # the public name
 ) -> AttachmentScores:
     """Scores a system against gold; both are paths or iterables of sentences.
 

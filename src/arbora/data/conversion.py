@@ -1,0 +1,159 @@
+"""From one format to another: everything that the target can hold, and a list of what it cannot.
+
+What is lost is found by going back: a sentence that the way back makes again, byte for byte, has
+lost nothing; of others the columns are compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from arbora.data.block import CONLLU_LAYOUT, Block
+from arbora.data.blocks import CHUNK_SIZE, Chunk, OnError, read_blocks
+from arbora.data.conllu import joined_texts
+from arbora.data.formats import FORMATS, ColumnFormat, Format, Place, format_named
+from arbora.data.formats.lines import ID, Lines, Row
+from arbora.data.output import WritePath, open_output
+from arbora.data.source import ReadPath, source_name
+from arbora.errors import DataError
+
+__all__ = ["Conversion", "convert"]
+
+
+@dataclass
+class Conversion:
+    """What was converted, and what of it the target could not hold.
+
+    `lost` has a count for each kind of thing: comments, multiword tokens, empty nodes, and columns
+    by their names in the source, with the number of words that had something there.
+    """
+
+    source: str = ""
+    target: str = ""
+    sentences: int = 0
+    words: int = 0
+    lost: dict[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        return {
+            "from": self.source,
+            "to": self.target,
+            "sentences": self.sentences,
+            "words": self.words,
+            "lost": dict(self.lost),
+        }
+
+
+def convert(
+    source: ReadPath,
+    target: WritePath,
+    to: str,
+    *,
+    format: str | None = None,  # noqa: A002  # the public name
+    skip_bad: bool = False,
+    on_error: OnError | None = None,
+    strict: bool = False,
+    on_chunk: Callable[[Chunk], object] | None = None,
+) -> Conversion:
+    """Converts a file to the format `to` in bounded memory, and says what was lost.
+
+    Options as in `read_conllu`. With `strict` the first sentence that would lose something raises
+    `DataError`, and no file is written. `on_chunk` is told of each piece that was read. To the same
+    format the file is copied byte for byte.
+    """
+    answer = Conversion(target=to)
+    format_named(to)
+    lost: Counter[str] = Counter()
+    join = joined_texts()
+    with open_output(target) as write:
+        for chunk in read_blocks(source, format, skip_bad, on_error, chunk_size=CHUNK_SIZE):
+            answer.source = chunk.format
+            answer.sentences += len(chunk.block)
+            answer.words += chunk.block.total_words
+            for text, found, line in _converted(chunk, to):
+                if found and strict:
+                    raise DataError(_refusal(found, to), source_name(source), line)
+                lost += found
+                write(join(text))
+            if on_chunk is not None:
+                on_chunk(chunk)
+    answer.lost = dict(sorted(lost.items(), key=lambda item: (-item[1], item[0])))
+    return answer
+
+
+def _refusal(found: Counter[str], to: str) -> str:
+    what = ", ".join(sorted(found))
+    return (
+        f"{FORMATS[to].title} cannot hold what the sentence has ({what}); choose another format, "
+        "or convert without strict"
+    )
+
+
+def _converted(chunk: Chunk, to: str) -> Iterator[tuple[bytes, Counter[str], int]]:
+    """The texts of a chunk's sentences in the target's format, what each lost, and its line."""
+    block = chunk.block
+    if chunk.format == to:
+        yield block.texts(0, len(block)), Counter(), 0
+        return
+    here, there = FORMATS[chunk.format], FORMATS[to]
+    for i in range(len(block)):
+        text = block.text(i).decode("utf-8")
+        new, back = _there_and_back(text, here, there)
+        yield new, Counter() if back == text else _losses(text, back, here, there), block.line(i)
+
+
+def _there_and_back(text: str, here: Format, there: Format) -> tuple[bytes, str]:
+    """A sentence in the target's format, and what the way back makes of that."""
+    hub = here.reader.sentence_to_conllu(text) if isinstance(here.reader, ColumnFormat) else text
+    if isinstance(there.writer, ColumnFormat):
+        new = there.writer.sentence_from_conllu(hub)
+        hub_again = there.writer.sentence_to_conllu(new)
+        made = new.encode("utf-8")
+    else:
+        made = there.writer.write(Block(hub.encode("utf-8"), CONLLU_LAYOUT))
+        read = there.reader.read(made, Place()).block
+        hub_again = read.texts(0, len(read)).decode("utf-8")
+    if isinstance(here.writer, ColumnFormat):
+        return made, here.writer.sentence_from_conllu(hub_again, comments=True)
+    return made, hub_again
+
+
+def _losses(text: str, back: str, here: Format, there: Format) -> Counter[str]:
+    """What a sentence has and its way back has not."""
+    names = _column_names(here)
+    old, new = Lines.of(text), Lines.of(back)
+    lost: Counter[str] = Counter()
+    if not (isinstance(there.writer, ColumnFormat) and there.writer.layout.universal):
+        lost["comments"] = old.foreign_comments()
+    restored = {tuple(row) for rows in new.words.others for row in rows}
+    for row in (row for rows in old.words.others for row in rows):
+        if tuple(row) not in restored:
+            lost["multiword tokens" if "-" in row[ID] else "empty nodes"] += 1
+    if len(old.words.rows) != len(new.words.rows):
+        lost["words"] += len(old.words.rows)
+        return lost
+    changed: Counter[str] = Counter()  # where there was nothing
+    for before, after in zip(old.words.rows, new.words.rows, strict=True):
+        for name, value in _differences(before, after, names):
+            (changed if value == "_" else lost)[name] += 1
+    lost = +lost
+    return lost or +changed or Counter({"spaces and line ends": 1})
+
+
+def _differences(before: Row, after: Row, names: list[str]) -> Iterator[tuple[str, str]]:
+    """Names and old values of the columns that two rows do not share."""
+    width = max(len(before), len(after))
+    padded = [*after, *["_"] * (width - len(after))]
+    for place, value in enumerate([*before, *["_"] * (width - len(before))]):
+        if padded[place] != value:
+            yield names[min(place, len(names) - 1)], value
+
+
+def _column_names(entry: Format) -> list[str]:
+    """The names of a format's columns; the last is that of all that may follow."""
+    layout = entry.reader.layout if isinstance(entry.reader, ColumnFormat) else CONLLU_LAYOUT
+    return [*layout.columns, layout.further] if layout.further else list(layout.columns)
