@@ -1,6 +1,5 @@
 // Blocks of sentences: bytes in, lists and arrays out. No parsing here.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -25,6 +24,7 @@
 #include "arbora/data/render.hpp"
 #include "arbora/data/tree_shape.hpp"
 #include "arrays.hpp"
+#include "text_arguments.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -32,13 +32,18 @@ using namespace nb::literals;
 namespace {
 
 using arbora::border::Input;
+using arbora::border::MiscArguments;
 using arbora::border::Output;
+using arbora::border::Strings;
+using arbora::border::TextArguments;
+using arbora::border::TextColumns;
 using arbora::border::to_array;
+using arbora::border::to_column;
+using arbora::border::views_of;
 using arbora::data::Block;
 using arbora::data::Column;
 using arbora::data::Fault;
 using arbora::data::Layout;
-using Strings = nb::typed<nb::list, nb::str>;
 using Ints = Input<std::int32_t>;
 using View = nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>;  // read-only
 
@@ -47,11 +52,6 @@ nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.s
 
 void check_sentence(const Block& block, std::int64_t sentence) {
   if (sentence < 0 || sentence >= block.sentences()) throw nb::index_error("no such sentence");
-}
-
-Column to_column(int column) {
-  if (column < 0 || column >= arbora::data::kColumns) throw nb::index_error("no such column");
-  return static_cast<Column>(column);
 }
 
 PyObject* to_str(std::string_view text) {
@@ -173,46 +173,6 @@ Output<std::int64_t> n_words(const Block& block) {
   return to_array(std::move(counts));
 }
 
-// Texts of a list, which keeps them alive.
-std::vector<std::string_view> views_of(const nb::list& list, std::size_t size) {
-  if (list.size() != size) throw std::invalid_argument("a column has the wrong size");
-  std::vector<std::string_view> views;
-  views.reserve(size);
-  for (nb::handle value : list) {
-    Py_ssize_t length = 0;
-    const char* text =
-        PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &length) : nullptr;
-    if (text == nullptr) {
-      PyErr_Clear();
-      throw std::invalid_argument("a column holds something that is no text");
-    }
-    views.emplace_back(text, static_cast<std::size_t>(length));
-  }
-  return views;
-}
-
-// Columns by their number, as texts of all words.
-using TextColumns = nb::typed<nb::dict, int, Strings>;
-
-struct TextArguments {
-  std::vector<std::vector<std::string_view>> texts;
-  std::vector<Column> columns;
-
-  TextArguments(const nb::dict& given, std::int64_t words) {
-    for (const auto& [column, values] : given) {
-      columns.push_back(to_column(nb::cast<int>(column)));
-      texts.push_back(views_of(nb::cast<nb::list>(values), static_cast<std::size_t>(words)));
-    }
-  }
-
-  template <class Entry>
-  std::vector<Entry> entries() const {
-    std::vector<Entry> made;
-    for (std::size_t i = 0; i < texts.size(); ++i) made.push_back({columns[i], texts[i].data()});
-    return made;
-  }
-};
-
 nb::bytes compose(const Layout& layout, Input<std::int64_t> n_words, const TextColumns& texts,
                   std::optional<Ints> heads, std::optional<Strings> comments) {
   const std::span<const std::int64_t> counts(n_words.data(), n_words.size());
@@ -236,41 +196,6 @@ nb::bytes compose(const Layout& layout, Input<std::int64_t> n_words, const TextC
   }
   return to_bytes(text);
 }
-
-// What the caller gave for MISC, kept alive for the call: a key with numbers or with texts.
-struct MiscArguments {
-  std::vector<std::string> keys;
-  std::vector<Input<double>> numbers;
-  std::vector<std::vector<std::string_view>> texts;
-  std::vector<arbora::data::MiscItems> items;
-
-  MiscArguments(const nb::dict& misc, std::size_t words, int decimals) {
-    keys.reserve(misc.size());
-    texts.reserve(misc.size());
-    for (const auto& [key, values] : misc) {
-      keys.push_back(nb::cast<std::string>(key));
-      arbora::data::MiscItems one;
-      one.key = keys.back();
-      one.decimals = decimals;
-      std::size_t size = 0;
-      if (nb::isinstance<nb::list>(values)) {
-        texts.emplace_back();
-        for (nb::handle value : nb::borrow<nb::list>(values)) {
-          texts.back().push_back(nb::cast<std::string_view>(value));
-        }
-        one.texts = texts.back().data();
-        size = texts.back().size();
-      } else {
-        numbers.push_back(nb::cast<Input<double>>(values));
-        one.numbers = numbers.back().data();
-        size = numbers.back().size();
-      }
-      if (size != words)
-        throw std::invalid_argument("MISC '" + keys.back() + "' has the wrong size");
-      items.push_back(one);
-    }
-  }
-};
 
 void check_size(std::size_t size, std::int64_t expected, const char* what) {
   if (size != static_cast<std::size_t>(expected)) {
@@ -342,22 +267,6 @@ void read_block(Block* block, nb::bytes data, std::shared_ptr<Layout> layout,
   new (block) Block(text, owner, options);
 }
 
-std::shared_ptr<Layout> make_layout(std::string name, std::string title,
-                                    std::vector<std::string> columns,
-                                    const arbora::data::Places& places, std::string further,
-                                    const arbora::data::Places& substitutes, bool universal) {
-  auto made = std::make_shared<Layout>();
-  made->name = std::move(name);
-  made->title = std::move(title);
-  made->columns = std::move(columns);
-  made->further = std::move(further);
-  made->places = places;
-  made->substitutes = substitutes;
-  made->universal = universal;
-  arbora::data::check_layout(*made);
-  return made;
-}
-
 using Lines = std::vector<std::tuple<std::int64_t, std::string>>;
 
 Lines lines_of(const std::vector<Fault>& faults) {
@@ -407,19 +316,10 @@ View heads(const Block& block, const std::int32_t* first, std::int64_t count) {
 
 }  // namespace
 
+void bind_layout(nb::module_& module);
+
 void bind_data(nb::module_& module) {
-  nb::class_<Layout>(module, "Layout", "Which columns the lines of a format have; see layout.hpp.")
-      .def(nb::new_(&make_layout), "name"_a, "title"_a, "columns"_a,
-           "places"_a = arbora::data::kInOrder, "further"_a = "",
-           "substitutes"_a = arbora::data::kNowhere, "universal"_a = false)
-      .def_ro("name", &Layout::name)
-      .def_ro("title", &Layout::title)
-      .def_ro("columns", &Layout::columns, "The names of the columns that every line has.")
-      .def_ro("places", &Layout::places, "Which of them is ID, FORM, ...; -1 for none.")
-      .def_ro("further", &Layout::further, "The name of columns that may follow, or nothing.")
-      .def_ro("substitutes", &Layout::substitutes, "Where a column is that is _ throughout.")
-      .def_ro("universal", &Layout::universal, "Whether MISC has items, as in CoNLL-U.")
-      .def_prop_ro("in_order", &Layout::in_order, "Whether it has the ten columns of CoNLL-U.");
+  bind_layout(module);
   nb::class_<Block>(module, "Block", "Sentences of a file: its bytes and an index.")
       .def("__init__", &read_block, "data"_a, "layout"_a, "first_line"_a = 1, "whole"_a = true,
            "trees"_a = false, "skip_bad"_a = false, "first_sentence"_a = 0,

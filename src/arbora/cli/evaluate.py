@@ -50,7 +50,7 @@ def evaluate(
             metavar="RULE",
             help="Which words count: conllx leaves out words of punctuation characters, conll2018 "
             "counts all and drops subtypes of labels, conll2009 counts all with whole labels, ptb "
-            "leaves out the Penn Treebank's punctuation tags. By default the format of GOLD decides.",
+            "leaves out the Penn Treebank's punctuation tags. By default GOLD's format decides.",
         ),
     ] = None,
     by: Annotated[

@@ -79,8 +79,9 @@ class Block(_core.Block):
         }
         new_heads = None if heads is None else _flat_heads(heads, counts)
         texts = {_NUMBER[name]: values for name, values in flat.items()}
+        lines = _comment_lines(comments, counts)
         try:
-            text = _core.compose(layout, counts, texts, new_heads, _comment_lines(comments, counts))
+            text = _core.compose(layout, counts, texts, new_heads, lines)
         except ValueError as error:
             _check_texts(flat, counts)
             raise ArgumentError(f"{error}.") from error

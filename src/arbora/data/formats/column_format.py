@@ -9,7 +9,7 @@ from arbora.data.block import Block, Layout
 from arbora.data.formats.lines import Lines, Words
 from arbora.data.formats.protocols import Piece, Place, Sign
 
-__all__ = ["ColumnFormat", "word_rows"]
+__all__ = ["ColumnFormat", "columns_of", "word_rows"]
 
 _LINES_LOOKED_AT = 2000  # of a beginning; enough for a few hundred sentences
 
@@ -57,6 +57,18 @@ class ColumnFormat:
         """A sentence of CoNLL-U in this format, by default without comments but Arbora's own."""
         lines = Lines.of(text)
         return lines.to_text(self.from_conllu(lines.words), comments or self.layout.universal)
+
+
+def columns_of(beginning: bytes) -> int:
+    """How many columns the first word of a file has; 10 if there is no word."""
+    start = 3 if beginning.startswith(b"\xef\xbb\xbf") else 0
+    while start < len(beginning):
+        end = beginning.find(b"\n", start)
+        line = beginning[start : len(beginning) if end < 0 else end].rstrip(b" \r")
+        if line.strip(b"\t") and not line.startswith(b"#"):
+            return line.count(b"\t") + 1
+        start = len(beginning) if end < 0 else end + 1
+    return 10
 
 
 def word_rows(beginning: bytes) -> list[list[list[bytes]]]:

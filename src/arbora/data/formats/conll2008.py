@@ -10,7 +10,7 @@ Such a token is a multiword token in CoNLL-U.
 from __future__ import annotations
 
 from arbora.data.block import Layout
-from arbora.data.formats.column_format import ColumnFormat, word_rows
+from arbora.data.formats.column_format import ColumnFormat, columns_of, word_rows
 from arbora.data.formats.lines import (
     DEPREL,
     FORM,
@@ -51,6 +51,8 @@ def _sign(beginning: bytes) -> Sign:
     Files of CoNLL-2009 have at least 14 columns, and PHEAD where this one has DEPREL. Without any
     DEPREL such a file is possible only if every sentence has a column for each predicate.
     """
+    if columns_of(beginning) < _ARGS:
+        return Sign.no
     sentences = word_rows(beginning)
     rows = [row for sentence in sentences for row in sentence]
     if not rows or min(map(len, rows)) < _ARGS:

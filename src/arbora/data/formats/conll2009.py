@@ -10,7 +10,7 @@ DEPREL and written there, where the scorer of the shared task looks for them.
 from __future__ import annotations
 
 from arbora.data.block import Layout
-from arbora.data.formats.column_format import ColumnFormat, word_rows
+from arbora.data.formats.column_format import ColumnFormat, columns_of, word_rows
 from arbora.data.formats.lines import (
     DEPREL,
     FEATS,
@@ -53,6 +53,8 @@ def _sign(beginning: bytes) -> Sign:
 
     It is certain if there is a PHEAD, a Y, or a DEPREL for every HEAD.
     """
+    if columns_of(beginning) < _APREDS:
+        return Sign.no
     rows = [row for sentence in word_rows(beginning) for row in sentence]
     if not rows or min(map(len, rows)) < _APREDS:
         return Sign.no

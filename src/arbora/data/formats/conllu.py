@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from arbora._core import data as _core
 from arbora.data.block import CONLLU_LAYOUT
-from arbora.data.formats.column_format import ColumnFormat
+from arbora.data.formats.column_format import ColumnFormat, columns_of
 from arbora.data.formats.lines import Words
 from arbora.data.formats.protocols import Sign
 
-__all__ = ["CONLLU", "has_ten_columns"]
-
-
-def has_ten_columns(beginning: bytes) -> bool:
-    """Whether the first word line has ten columns; true if there is none."""
-    for line in beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
-        bare = line.rstrip(b" \r")
-        if bare.strip(b"\t") and not bare.startswith(b"#"):
-            return bare.count(b"\t") == 9
-    return True
+__all__ = ["CONLLU"]
 
 
 def _sign(beginning: bytes) -> Sign:
     """The rule is written in the core's `block.hpp` and in docs/treebanks.md."""
-    if not has_ten_columns(beginning):
+    if columns_of(beginning) != 10:
         return Sign.no
     universal, certain = _core.guess_format(beginning)
     return Sign.no if not universal else Sign.certain if certain else Sign.possible

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from arbora._core import data as _core
 from arbora.data.block import Layout
-from arbora.data.formats.column_format import ColumnFormat
-from arbora.data.formats.conllu import has_ten_columns
+from arbora.data.formats.column_format import ColumnFormat, columns_of
 from arbora.data.formats.lines import DEPS, ID, MISC, UPOS, XPOS, Items, Row, Words
 from arbora.data.formats.protocols import Sign
 
@@ -24,7 +23,7 @@ _LAYOUT = Layout(
 
 def _sign(beginning: bytes) -> Sign:
     """The rule is written in the core's `block.hpp` and in docs/treebanks.md."""
-    if not has_ten_columns(beginning):
+    if columns_of(beginning) != 10:
         return Sign.no
     universal, certain = _core.guess_format(beginning)
     return Sign.no if universal else Sign.certain if certain else Sign.possible
@@ -32,8 +31,11 @@ def _sign(beginning: bytes) -> Sign:
 
 def _to_conllu(words: Words) -> Words:
     rows: list[Row] = []
+    coarse = any(row[UPOS] != "_" for row in words.rows)
     for row in words.rows:
         items = Items()
+        if not coarse and row[XPOS] != "_":
+            items.put("CPos", "_")  # so that none is made up on the way back
         for key, value in zip(_ITEMS, row[DEPS:], strict=True):
             if value != "_":
                 items.put(key, value.strip(" "))
@@ -47,8 +49,9 @@ def _from_conllu(words: Words) -> Words:
     rows: list[Row] = []
     for row in words.rows:
         items = Items(row[MISC])
+        coarse_tag = items.take("CPos") or row[coarse]
         projective = [items.take(key) or "_" for key in _ITEMS]
-        rows.append([*row[ID:UPOS], row[coarse], *row[XPOS:DEPS], *projective])
+        rows.append([*row[ID:UPOS], coarse_tag, *row[XPOS:DEPS], *projective])
     return Words(rows)
 
 
