@@ -232,10 +232,54 @@ void test_damaged_text() {
   }
 }
 
+// The same with other columns: gold and predicted ones, and as many at the end as there are.
+void test_damaged_wide_text() {
+  data::Layout layout;
+  layout.columns = {"ID", "FORM", "TAG", "PTAG", "HEAD", "DEPREL"};
+  layout.further = "ARG";
+  layout.places = {0, 1, -1, -1, 3, -1, 4, 5, -1, -1};
+  layout.substitutes = {-1, -1, -1, -1, 2, -1, -1, -1, -1, -1};
+  layout.universal = false;
+  const std::string good =
+      "1\ta\tN\t_\t2\tx\tA0\t_\n2\tb\tV\t_\t0\ty\t_\t_ \r\n\n# arbora.rank = 1\n"
+      "1\td\t_\tV\t_\t_\r\n\n\n1\te\t_\t_\t0\tz";
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 5000; ++round) {
+    std::string text = good;
+    for (int change = round % 4; change > 0; --change) {
+      text[random() % text.size()] = "\t\n#0123-._\r \xC3"[random() % 14];
+    }
+    data::ReadOptions options;
+    options.layout = std::make_shared<const data::Layout>(layout);
+    options.skip_bad = round % 2 == 0;
+    options.whole = round % 5 != 0;
+    const data::Block block(text, options);
+    std::vector<std::int64_t> all(static_cast<std::size_t>(block.sentences()));
+    std::iota(all.begin(), all.end(), 0);
+    if (round % 4 == 0 && options.whole) {
+      EXPECT(block.sentences() == 3 && block.text() == good);
+      EXPECT(block.field(0, 1, data::Column::xpos) == "N");
+      EXPECT(block.field(0, 2, data::Column::deprel) == "y");
+      EXPECT(block.field(0, 2, data::Column::lemma) == "_");
+      EXPECT(block.line_field(0, 2, 7) == "_");
+    }
+    const std::vector<std::string_view> tags(static_cast<std::size_t>(block.total_words()), "T");
+    const data::NewTexts texts{data::Column::xpos, tags.data()};
+    data::NewColumns columns;
+    columns.texts = {&texts, 1};
+    options.whole = true;
+    const data::Block tagged(data::render(block, all, columns), options);
+    EXPECT(tagged.total_words() == block.total_words());
+    for (const std::int64_t s : all) EXPECT(tagged.field(s, 1, data::Column::xpos) == "T");
+    EXPECT(data::render(tagged, all, columns) == tagged.text());
+  }
+}
+
 }  // namespace
 
 int main() {
   test_damaged_text();
+  test_damaged_wide_text();
   test_learning();
   test_decoding();
   test_climbing();

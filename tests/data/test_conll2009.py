@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from arbora import read_conllu, write_conllu
 from arbora.data import FORMATS, Block, format_named
 from arbora.errors import ArboraError, ArgumentError, DataError
+from arbora.testing.slow_data import read_slowly
 from tests.data.semantic import (
     BLIND08,
     BLIND09,
@@ -77,6 +78,30 @@ def test_damaged_files_are_refused_in_a_sentence(name, data):
                 assert len(sentence.forms) == len(sentence) == len(sentence.xpos)
         except ArboraError as error:
             assert "may be" in str(error)  # noqa: PT017  # only its format can be in doubt
+
+
+PLACES = {"conll2008": (5, 6, 7, 9), "conll2009": (1, None, None, 10)}  # None: one of two
+
+
+@pytest.mark.parametrize("name", PLACES)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_columns_are_those_of_the_slow_reader(name, data):
+    file = data.draw(treebanks(name))
+    try:
+        sentences = list(read_conllu(io.BytesIO(file), name))
+    except DataError:
+        return
+    slow = read_slowly(file.decode())
+    assert len(sentences) == len(slow)
+    for sentence, rows in zip(sentences, slow, strict=True):
+        found = (sentence.forms, sentence.lemmas, sentence.xpos, sentence.labels)
+        for place, values in zip(PLACES[name], found, strict=True):
+            assert place is None or values == [row[place] for row in rows]
+        if name == "conll2009":
+            for gold, values in ((2, sentence.lemmas), (4, sentence.xpos), (6, sentence.feats)):
+                blind = all(row[gold + 1] == "_" for row in rows)
+                assert values == [row[gold if blind else gold + 1] for row in rows]
 
 
 def test_columns_of_2009():

@@ -108,7 +108,7 @@ def parse(
     if not files and sys.stdin.isatty():
         raise ArgumentError("there is nothing to parse: name files, or pipe sentences in.")
 
-    from arbora.data import format_named, joined_texts, open_output
+    from arbora.data import TextJoiner, format_named, open_output
     from arbora.options import ParseOptions
 
     options = ParseOptions(
@@ -117,7 +117,7 @@ def parse(
     stage = parser.stage(options)  # refuses what the model cannot do before it writes anything
     if probabilities:
         _tell_where_from(parser)
-    join = joined_texts()
+    join = TextJoiner()
     quiet = output == "-" and sys.stdout.isatty()  # the trees themselves show how far it is
     with open_output(output) as write, byte_progress("parsing", _size(paths), quiet=quiet) as bar:
         before = 0
@@ -126,7 +126,8 @@ def parse(
                 path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
             )
             for chunk in chunks:
-                write(join(format_named(chunk.format).writer.write(stage(chunk.block))))
+                text = format_named(chunk.format).writer.write(stage(chunk.block))
+                write(join(text, chunk.format))
                 bar.reached(before + chunk.bytes_read)
             before += _size([path]) or 0
 

@@ -4,7 +4,7 @@ from arbora.data.block import Block
 from arbora.data.blocks import Chunk, read_blocks
 from arbora.data.conllu import (
     SentenceReader,
-    joined_texts,
+    TextJoiner,
     read_conllu,
     sentences_of,
     write_conllu,
@@ -45,12 +45,12 @@ __all__ = [
     "SentenceReader",
     "Sign",
     "Stage",
+    "TextJoiner",
     "TreebankStats",
     "Words",
     "Writer",
     "convert",
     "format_named",
-    "joined_texts",
     "open_output",
     "parse_feats",
     "read_blocks",

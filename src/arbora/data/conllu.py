@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from arbora._core import data as _core
 from arbora.arrays import as_iterator
@@ -14,12 +14,13 @@ from arbora.data.blocks import (
     OnError,
     read_blocks,
 )
+from arbora.data.formats import format_named
 from arbora.data.output import WritePath, open_output
 from arbora.data.sentence import Sentence
 from arbora.data.source import ReadPath
 from arbora.errors import ArgumentError, DataError
 
-__all__ = ["SentenceReader", "joined_texts", "read_conllu", "sentences_of", "write_conllu"]
+__all__ = ["SentenceReader", "TextJoiner", "read_conllu", "sentences_of", "write_conllu"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -91,7 +92,7 @@ def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
     if isinstance(sentences, Sentence):
         raise ArgumentError("write_conllu takes several sentences; put the one into a list.")
     given = as_iterator(sentences, "write_conllu takes a list of sentences")
-    count, join = 0, joined_texts()
+    count, join = 0, TextJoiner()
     with open_output(path) as write:
         for block, first, last in _runs(given):
             write(join(block.texts(first, last)))
@@ -99,24 +100,27 @@ def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
     return count
 
 
-def joined_texts() -> Callable[[bytes], bytes]:
-    """A function that makes texts of whole sentences fit to be written one after the other.
+class TextJoiner:
+    """Makes texts of whole sentences fit to be written one after the other.
 
-    Between them goes the empty line that the end of a file may lack; a byte-order mark stays at
-    the very beginning only.
+    It is called with each text and the name of its format. Between them goes
+    the empty line that the end of a file may lack, if the format has such lines; a byte-order mark
+    stays at the very beginning only.
     """
-    before: bytes | None = None
 
-    def join(text: bytes) -> bytes:
-        nonlocal before
-        if before is not None and text:
+    def __init__(self) -> None:
+        self._before: bytes | None = None
+
+    def __call__(self, text: bytes, format: str = "conllu") -> bytes:  # noqa: A002  # as above
+        """The text with what must come before it."""
+        if not text:
+            return text
+        if self._before is not None:
             text = text.removeprefix(_BYTE_ORDER_MARK)
-            text = _core.missing_separator(before) + text
-        if text:
-            before = text
+            if format_named(format).blank_lines:
+                text = _core.missing_separator(self._before) + text
+        self._before = text
         return text
-
-    return join
 
 
 def _runs(sentences: Iterable[Sentence]) -> Iterator[tuple[Block, int, int]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from arbora.data.block import CONLLU_LAYOUT, Block
 from arbora.data.blocks import CHUNK_SIZE, Chunk, OnError, read_blocks
-from arbora.data.conllu import joined_texts
+from arbora.data.conllu import TextJoiner
 from arbora.data.formats import FORMATS, ColumnFormat, Format, Place, format_named
 from arbora.data.formats.lines import ID, Lines, Row
 from arbora.data.output import WritePath, open_output
@@ -68,7 +68,7 @@ def convert(
     answer = Conversion(target=to)
     format_named(to)
     lost: Counter[str] = Counter()
-    join = joined_texts()
+    join = TextJoiner()
     with open_output(target) as write:
         for chunk in read_blocks(source, format, skip_bad, on_error, chunk_size=CHUNK_SIZE):
             answer.source = chunk.format
@@ -78,7 +78,7 @@ def convert(
                 if found and strict:
                     raise DataError(_refusal(found, to), source_name(source), line)
                 lost += found
-                write(join(text))
+                write(join(text, to))
             if on_chunk is not None:
                 on_chunk(chunk)
     answer.lost = dict(sorted(lost.items(), key=lambda item: (-item[1], item[0])))

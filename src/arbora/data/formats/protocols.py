@@ -109,8 +109,13 @@ class Writer(Protocol):
 
 @dataclass(frozen=True)
 class Format:
-    """An entry of the table of formats."""
+    """An entry of the table of formats.
+
+    `blank_lines` says whether sentences are separated by blank lines, so that one is put between
+    texts that lack it.
+    """
 
     title: str  # what people call it
     reader: Reader
     writer: Writer
+    blank_lines: bool = True
