@@ -15,7 +15,7 @@ from arbora.data.block import CONLLU_LAYOUT, Block
 from arbora.data.blocks import CHUNK_SIZE, Chunk, OnError, read_blocks
 from arbora.data.conllu import TextJoiner
 from arbora.data.formats import FORMATS, ColumnFormat, Format, Place, format_named
-from arbora.data.formats.lines import ID, Lines, Row
+from arbora.data.formats.lines import ID, Lines, Row, Words
 from arbora.data.output import WritePath, open_output
 from arbora.data.source import ReadPath, source_name
 from arbora.errors import DataError
@@ -102,46 +102,55 @@ def _converted(chunk: Chunk, to: str) -> Iterator[tuple[bytes, Counter[str], int
     here, there = FORMATS[chunk.format], FORMATS[to]
     for i in range(len(block)):
         text = block.text(i).decode("utf-8")
-        new, back = _there_and_back(text, here, there)
-        yield new, Counter() if back == text else _losses(text, back, here, there), block.line(i)
+        lines = Lines.of(text)
+        made, back = _there_and_back(lines, here, there)
+        lost: Counter[str] = Counter()
+        if not _is_universal(there):
+            lost["comments"] = lines.foreign_comments()
+        if lost["comments"] or lines.to_text(back, comments=True) != text:
+            lost = _losses(lines.words, back, _column_names(here), +lost)
+        yield made, +lost, block.line(i)
 
 
-def _there_and_back(text: str, here: Format, there: Format) -> tuple[bytes, str]:
-    """A sentence in the target's format, and what the way back makes of that."""
-    hub = here.reader.sentence_to_conllu(text) if isinstance(here.reader, ColumnFormat) else text
+def _there_and_back(lines: Lines, here: Format, there: Format) -> tuple[bytes, Words]:
+    """A sentence in the target's format, and its words as the way back makes them."""
+    words = lines.words
+    if isinstance(here.reader, ColumnFormat):
+        words = here.reader.to_conllu(words)
     if isinstance(there.writer, ColumnFormat):
-        new = there.writer.sentence_from_conllu(hub)
-        hub_again = there.writer.sentence_to_conllu(new)
-        made = new.encode("utf-8")
+        new = there.writer.from_conllu(words)
+        made = lines.to_text(new, comments=_is_universal(there)).encode("utf-8")
+        words = there.writer.to_conllu(new)
     else:
-        made = there.writer.write(Block(hub.encode("utf-8"), CONLLU_LAYOUT))
+        hub = lines.to_text(words, comments=True).encode("utf-8")
+        made = there.writer.write(Block(hub, CONLLU_LAYOUT))
         read = there.reader.read(made, Place()).block
-        hub_again = read.texts(0, len(read)).decode("utf-8")
+        words = Lines.of(read.texts(0, len(read)).decode("utf-8")).words
     if isinstance(here.writer, ColumnFormat):
-        return made, here.writer.sentence_from_conllu(hub_again, comments=True)
-    return made, hub_again
+        words = here.writer.from_conllu(words)
+    return made, words
 
 
-def _losses(text: str, back: str, here: Format, there: Format) -> Counter[str]:
-    """What a sentence has and its way back has not."""
-    names = _column_names(here)
-    old, new = Lines.of(text), Lines.of(back)
-    lost: Counter[str] = Counter()
-    if not (isinstance(there.writer, ColumnFormat) and there.writer.layout.universal):
-        lost["comments"] = old.foreign_comments()
-    restored = {tuple(row) for rows in new.words.others for row in rows}
-    for row in (row for rows in old.words.others for row in rows):
+def _is_universal(entry: Format) -> bool:
+    """Whether it is CoNLL-U, which keeps comments."""
+    return isinstance(entry.writer, ColumnFormat) and entry.writer.layout.universal
+
+
+def _losses(old: Words, new: Words, names: list[str], lost: Counter[str]) -> Counter[str]:
+    """What a sentence has and its way back has not, beside what is known to be lost."""
+    restored = {tuple(row) for rows in new.others for row in rows}
+    for row in (row for rows in old.others for row in rows):
         if tuple(row) not in restored:
             lost["multiword tokens" if "-" in row[ID] else "empty nodes"] += 1
-    if len(old.words.rows) != len(new.words.rows):
-        lost["words"] += len(old.words.rows)
+    if len(old.rows) != len(new.rows):
+        lost["words"] += len(old.rows)
         return lost
     changed: Counter[str] = Counter()  # where there was nothing
-    for before, after in zip(old.words.rows, new.words.rows, strict=True):
-        for name, value in _differences(before, after, names):
-            (changed if value == "_" else lost)[name] += 1
-    lost = +lost
-    return lost or +changed or Counter({"spaces and line ends": 1})
+    for before, after in zip(old.rows, new.rows, strict=True):
+        if before != after:
+            for name, value in _differences(before, after, names):
+                (changed if value == "_" else lost)[name] += 1
+    return lost or changed or Counter({"spaces and line ends": 1})
 
 
 def _differences(before: Row, after: Row, names: list[str]) -> Iterator[tuple[str, str]]:

@@ -45,18 +45,12 @@ class ColumnFormat:
         """The bytes of a block of this format; one of CoNLL-U is converted."""
         if block.format == self.layout.name:
             return block.texts(0, len(block))
-        texts = (self.sentence_from_conllu(block.text(i).decode()) for i in range(len(block)))
-        return "".join(texts).encode()
-
-    def sentence_to_conllu(self, text: str) -> str:
-        """A sentence of this format in CoNLL-U, which keeps its comments."""
-        lines = Lines.of(text)
-        return lines.to_text(self.to_conllu(lines.words), comments=True)
-
-    def sentence_from_conllu(self, text: str, comments: bool = False) -> str:
-        """A sentence of CoNLL-U in this format, by default without comments but Arbora's own."""
-        lines = Lines.of(text)
-        return lines.to_text(self.from_conllu(lines.words), comments or self.layout.universal)
+        pieces = []
+        for i in range(len(block)):
+            lines = Lines.of(block.text(i).decode("utf-8"))
+            # comments but Arbora's own are no part of other formats than CoNLL-U
+            pieces.append(lines.to_text(self.from_conllu(lines.words), self.layout.universal))
+        return "".join(pieces).encode("utf-8")
 
 
 def columns_of(beginning: bytes) -> int:

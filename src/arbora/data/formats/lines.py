@@ -54,15 +54,16 @@ class Lines:
         others: list[list[Row]] = [[]]
         before: list[list[str]] = [[]]
         ends: list[str] = []
-        for line in text.split("\n"):
-            bare = line.rstrip(" \r")
-            if not bare.strip("\t") or bare.startswith(("#", "\ufeff#")):
+        for whole_line in text.split("\n"):
+            line = whole_line
+            if line.startswith("\ufeff") and line[1:2].isdecimal():
+                before[-1].append("\ufeff")
+                line = line[1:]
+            if not line[:1].isdecimal():  # a comment or a blank line: tokens begin with their id
                 before[-1].append(line + "\n")
                 continue
-            mark = "\ufeff" if bare.startswith("\ufeff") else ""
-            row = bare.removeprefix(mark).split("\t")
-            if mark:
-                before[-1].append(mark)
+            bare = line.rstrip(" \r")
+            row = bare.split("\t")
             if row[ID].isdecimal():
                 rows.append(row)
                 ends.append(line[len(bare) :] + "\n")
@@ -79,13 +80,17 @@ class Lines:
     def to_text(self, words: Words, comments: bool) -> str:
         """The text with other words in the same places; without `comments` only Arbora's stay."""
         pieces: list[str] = []
-        for i in range(len(words.rows) + 1):
-            pieces += self.before[i] if comments else _without_comments(self.before[i], i == 0)
-            end = next((one for one in self.ends[i:] + self.ends[::-1] if "\n" in one), "\n")
-            pieces += ["\t".join(row) + end for row in words.others[i]]
-            if i < len(words.rows):
-                pieces.append("\t".join(words.rows[i]) + self.ends[i])
-        if words.others[-1] and not self.before[-1] and "\n" not in self.ends[-1]:
+        rows, ends = words.rows, self.ends
+        for i, other_rows in enumerate(words.others):
+            before = self.before[i]
+            if before:
+                pieces += before if comments else _without_comments(before, i == 0)
+            if other_rows:
+                end = next((one for one in ends[i:] + ends[::-1] if "\n" in one), "\n")
+                pieces += ["\t".join(row) + end for row in other_rows]
+            if i < len(rows):
+                pieces.append("\t".join(rows[i]) + ends[i])
+        if words.others[-1] and not self.before[-1] and "\n" not in ends[-1]:
             # the last word has no line end, but is not the last line any more
             pieces.insert(len(pieces) - len(words.others[-1]), end)
             pieces[-1] = pieces[-1].removesuffix(end)
@@ -129,6 +134,8 @@ class Items:
 
     def take(self, key: str) -> str | None:
         """Removes an item and returns its value; None if there is none, or it is empty."""
+        if not self._parts:
+            return None
         start = f"{key}="
         for i, part in enumerate(self._parts):
             if part.startswith(start) and len(part) > len(start):
