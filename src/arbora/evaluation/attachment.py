@@ -134,9 +134,10 @@ def evaluate(
 ) -> AttachmentScores:
     """Scores a system against gold; both are paths or iterables of sentences.
 
-    `punctuation` names the rule: "conllx", "conll2018" or "ptb"; without it the format of the gold
-    decides (CoNLL-X: "conllx", CoNLL-U: "conll2018", which agrees with the shared task's scorer).
-    `format` is that of the files, "conllu" or "conllx"; by default it is recognised.
+    `punctuation` names the rule: "conllx", "conll2018", "conll2009" or "ptb"; without it the format
+    of the gold decides (CoNLL-X: "conllx", CoNLL-U: "conll2018", CoNLL-2008 and CoNLL-2009:
+    "conll2009", which agree with the shared tasks' scorers). `format` is that of the files; by
+    default it is recognised.
     Files that do not hold the same words raise `AlignmentError` with the first difference; spaces
     inside a form, and case inside a multiword token, make no difference. Sentences that are no
     trees are scored word by word and counted in `system_faults`.

@@ -55,4 +55,5 @@ def recognise(beginning: bytes, file: str) -> tuple[str, bool]:
             file,
             1,
         )
-    return found[0], highest is Sign.certain
+    # CoNLL-U is also what is left if nothing tells; others need columns of their own to be possible
+    return found[0], highest is Sign.certain or found[0] != "conllu"
