@@ -35,7 +35,10 @@ jobs = {"read": lambda: [len(chunk.block) for chunk in read_blocks(text)]}
 def parsing(model, probabilities):
     parser = arbora.load(model, threads=1)
     options = ParseOptions(probabilities=probabilities)
-    parsed = parser.parse_blocks
+    if hasattr(parser, "stage"):
+        stage = parser.stage(options)
+        return lambda: [stage(chunk.block).size for chunk in parser.chunks(text, options)]
+    parsed = parser.parse_blocks  # of an older installation
     return lambda: [block.to_bytes(probabilities) for block, _ in parsed(text, options)]
 
 

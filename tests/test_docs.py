@@ -30,10 +30,11 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?", re.DOTALL)
 @pytest.fixture
 def tables():
     """Restores the tables that the how-to pages extend."""
+    from arbora.data import FORMATS
     from arbora.fitting.objectives import OBJECTIVES
     from arbora.scoring import SCORERS
 
-    before = [(table, dict(table)) for table in (OBJECTIVES, SCORERS)]
+    before = [(table, dict(table)) for table in (OBJECTIVES, SCORERS, FORMATS)]
     yield
     for table, entries in before:
         table.clear()

@@ -1,6 +1,7 @@
 // Blocks of sentences: bytes in, lists and arrays out. No parsing here.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,15 +20,17 @@
 #include <unordered_map>
 
 #include "arbora/data/block.hpp"
+#include "arbora/data/compose.hpp"
 #include "arbora/data/render.hpp"
 #include "arbora/data/tree_shape.hpp"
 #include "arrays.hpp"
+#include "text_arguments.hpp"
 
 namespace arbora::bindings {
 namespace {
 
 using data::Fault;
-using Strings = nb::typed<nb::list, nb::str>;
+using data::Layout;
 using View = nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>;  // read-only
 
 std::string_view contents(const nb::bytes& data) { return {data.c_str(), data.size()}; }
@@ -34,11 +38,6 @@ nb::bytes to_bytes(std::string_view text) { return nb::bytes(text.data(), text.s
 
 void check_sentence(const Block& block, std::int64_t sentence) {
   if (sentence < 0 || sentence >= block.sentences()) throw nb::index_error("no such sentence");
-}
-
-Column to_column(int column) {
-  if (column < 0 || column >= data::kColumns) throw nb::index_error("no such column");
-  return static_cast<Column>(column);
 }
 
 PyObject* to_str(std::string_view text) {
@@ -160,40 +159,29 @@ Output<std::int64_t> n_words(const Block& block) {
   return to_array(std::move(counts));
 }
 
-// What the caller gave for MISC, kept alive for the call: a key with numbers or with texts.
-struct MiscArguments {
-  std::vector<std::string> keys;
-  std::vector<Input<double>> numbers;
-  std::vector<std::vector<std::string_view>> texts;
-  std::vector<data::MiscItems> items;
-
-  MiscArguments(const nb::dict& misc, std::size_t words, int decimals) {
-    keys.reserve(misc.size());
-    texts.reserve(misc.size());
-    for (const auto& [key, values] : misc) {
-      keys.push_back(nb::cast<std::string>(key));
-      data::MiscItems one;
-      one.key = keys.back();
-      one.decimals = decimals;
-      std::size_t size = 0;
-      if (nb::isinstance<nb::list>(values)) {
-        texts.emplace_back();
-        for (nb::handle value : nb::borrow<nb::list>(values)) {
-          texts.back().push_back(nb::cast<std::string_view>(value));
-        }
-        one.texts = texts.back().data();
-        size = texts.back().size();
-      } else {
-        numbers.push_back(nb::cast<Input<double>>(values));
-        one.numbers = numbers.back().data();
-        size = numbers.back().size();
-      }
-      if (size != words)
-        throw std::invalid_argument("MISC '" + keys.back() + "' has the wrong size");
-      items.push_back(one);
-    }
+nb::bytes compose(const Layout& layout, Input<std::int64_t> n_words, const TextColumns& texts,
+                  std::optional<Input<std::int32_t>> heads, std::optional<Strings> comments) {
+  const std::span<const std::int64_t> counts(n_words.data(), n_words.size());
+  const std::int64_t words = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  if (heads && heads->size() != static_cast<std::size_t>(words)) {
+    throw std::invalid_argument("heads has the wrong size");
   }
-};
+  const TextArguments arguments(texts, words);
+  const auto given = arguments.entries<data::GivenColumn>();
+  std::vector<std::string_view> lines;
+  if (comments) lines = views_of(*comments, counts.size());
+  data::GivenColumns columns;
+  columns.n_words = counts;
+  columns.texts = given;
+  columns.heads = heads ? heads->data() : nullptr;
+  columns.comments = comments ? lines.data() : nullptr;
+  std::string text;
+  {
+    nb::gil_scoped_release release;
+    text = data::compose(layout, columns);
+  }
+  return to_bytes(text);
+}
 
 void check_entries(std::size_t size, std::int64_t expected, const char* what) {
   if (size != static_cast<std::size_t>(expected)) {
@@ -208,7 +196,7 @@ nb::bytes render(const Block& block, std::optional<Heads> heads,
                  const nb::typed<nb::dict, nb::str, nb::object>& misc,
                  std::optional<std::vector<std::string>> comments,
                  std::optional<Input<std::int64_t>> sentences, int decimals,
-                 const std::vector<std::string>& forgotten) {
+                 const std::vector<std::string>& forgotten, const TextColumns& texts) {
   std::vector<std::int64_t> chosen(static_cast<std::size_t>(block.sentences()));
   std::iota(chosen.begin(), chosen.end(), 0);
   if (sentences) chosen.assign(sentences->data(), sentences->data() + sentences->size());
@@ -233,6 +221,9 @@ nb::bytes render(const Block& block, std::optional<Heads> heads,
   columns.comments = comments ? lines.data() : nullptr;
   const std::vector<std::string_view> keys(forgotten.begin(), forgotten.end());
   columns.forgotten = keys;
+  const TextArguments others(texts, words);
+  const auto other_columns = others.entries<data::NewTexts>();
+  columns.texts = other_columns;
   std::string text;
   {
     nb::gil_scoped_release release;
@@ -241,14 +232,17 @@ nb::bytes render(const Block& block, std::optional<Heads> heads,
   return to_bytes(text);
 }
 
-Block read_block(nb::bytes data, int format, std::int64_t first_line, bool is_last, bool trees,
-                 bool skip_bad) {
+void read_block(Block* block, nb::bytes data, std::shared_ptr<Layout> layout,
+                std::int64_t first_line, bool is_last, bool trees, bool skip_bad,
+                std::int64_t first_sentence, std::optional<std::int64_t> max_words) {
   data::ReadOptions options;
-  options.format = static_cast<Format>(format);
+  options.layout = std::move(layout);
   options.first_line = first_line;
+  options.first_sentence = first_sentence;
   options.is_last = is_last;
   options.trees = trees;
   options.skip_bad = skip_bad;
+  if (max_words) options.max_words = *max_words;
   // the block shares the bytes; its last owner may not hold the GIL
   PyObject* const kept = data.ptr();
   Py_INCREF(kept);
@@ -258,7 +252,7 @@ Block read_block(nb::bytes data, int format, std::int64_t first_line, bool is_la
   });
   const std::string_view text = contents(data);
   nb::gil_scoped_release release;
-  return Block(text, owner, options);
+  new (block) Block(text, owner, options);
 }
 
 using Lines = std::vector<std::tuple<std::int64_t, std::string>>;
@@ -310,10 +304,23 @@ View heads(const Block& block, const std::int32_t* first, std::int64_t count) {
 
 }  // namespace
 
+void bind_layout(nb::module_& module);
+
 void bind_data(nb::module_& module) {
+  bind_layout(module);
   nb::class_<Block>(module, "Block", "Sentences of a file: its bytes and an index.")
+      .def("__init__", &read_block, "data"_a, "layout"_a, "first_line"_a = 1, "is_last"_a = true,
+           "trees"_a = false, "skip_bad"_a = false, "first_sentence"_a = 0,
+           "max_words"_a = nb::none(), "Indexes the sentences of a text.")
       .def("__len__", &Block::sentences)
-      .def_prop_ro("format", [](const Block& b) { return static_cast<int>(b.format()); })
+      .def_prop_ro(
+          "format", [](const Block& b) { return b.layout().name; }, "Its layout's name.")
+      .def_prop_ro(
+          "layout",
+          [](const Block& b) { return std::const_pointer_cast<Layout>(b.shared_layout()); },
+          "Which columns its lines have.")
+      .def_prop_ro("first_sentence", &Block::first_sentence,
+                   "How many sentences of the file come before it.")
       .def_prop_ro("total_words", &Block::total_words)
       .def_prop_ro("next_line", &Block::next_line)
       .def_prop_ro(
@@ -356,20 +363,20 @@ void bind_data(nb::module_& module) {
       .def("render", &render, "heads"_a = nb::none(), "label_ids"_a = nb::none(),
            "label_names"_a = std::vector<std::string>(), "misc"_a = nb::dict(),
            "comments"_a = nb::none(), "sentences"_a = nb::none(), "decimals"_a = 4,
-           "forgotten"_a = std::vector<std::string>(),
+           "forgotten"_a = std::vector<std::string>(), "texts"_a = nb::dict(),
            "The sentences (all, or those named) as text with new columns; render.hpp has the "
            "rules.");
-  module.def("read", &read_block, "data"_a, "format"_a, "first_line"_a = 1, "is_last"_a = true,
-             "trees"_a = false, "skip_bad"_a = false, "Indexes the sentences of a text.");
+  module.def("compose", &compose, "layout"_a, "n_words"_a, "texts"_a, "heads"_a = nb::none(),
+             "comments"_a = nb::none(), "The text of new sentences; compose.hpp has the rules.");
   module.def("tree_shape", &tree_shape, "heads"_a,
              "Non-projective arcs, crossing arcs and roots of a tree.");
   module.def(
       "guess_format",
       [](nb::bytes beginning) {
-        const auto [format, certain] = data::guess_format(contents(beginning));
-        return std::make_tuple(static_cast<int>(format), certain);
+        const auto [universal, certain] = data::guess_format(contents(beginning));
+        return std::make_tuple(universal, certain);
       },
-      "beginning"_a, "0 for CoNLL-U, 1 for CoNLL-X, and whether anything tells which it is.");
+      "beginning"_a, "Whether it is CoNLL-U, not CoNLL-X, and whether anything tells which it is.");
   module.def(
       "missing_separator",
       [](nb::bytes text) { return to_bytes(data::missing_separator(contents(text))); }, "text"_a,

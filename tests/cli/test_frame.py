@@ -23,7 +23,11 @@ COMMANDS = [command.name for command in app.registered_commands]
 REPORTS = [name for name in COMMANDS if name != "parse"]
 # Files that each command reads, and what else it needs.
 READS = {"evaluate": 2, "compare": 3}
-NEEDS = {"parse": ["--model"], "explain": ["--word", "1", "--model"]}
+NEEDS = {
+    "parse": ["--model"],
+    "explain": ["--word", "1", "--model"],
+    "convert": ["--to", "conllu"],
+}
 
 
 def test_help_lists_commands(run):
@@ -70,7 +74,7 @@ def test_completion():
     assert done.stdout.split() == ["evaluate"]
     variables |= {"COMP_WORDS": "arbora evaluate --rule conll", "COMP_CWORD": "3"}
     done = arbora_process(env={**os.environ, **variables})
-    assert done.stdout.split() == ["conllx", "conll2018"]
+    assert done.stdout.split() == ["conllx", "conll2018", "conll2009"]
 
 
 # Failures

@@ -270,7 +270,7 @@ def test_broken_gzip(tmp_path):
 
 
 def test_arguments():
-    with pytest.raises(ArboraError, match="format is 'conllu'"):
+    with pytest.raises(ArboraError, match="there is no format"):
         list(read_conllu(io.BytesIO(b""), format="conll"))
     with pytest.raises(ArboraError, match="a path or an open file"):
         list(read_conllu(42))

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arbora import read_conllu, write_conllu
-from arbora._core import data as core
 from arbora.data import read_blocks
+from arbora.data.block import CONLLU_LAYOUT, Block
 from arbora.testing.slow_data import read_slowly
 from tests.data.zoo import EMPTY_FILES, ODD_FILES, row, treebank_files
 
@@ -42,17 +42,17 @@ def test_odd_files(name):
 @pytest.mark.parametrize("name", EMPTY_FILES)
 def test_files_without_words_have_no_sentences(name):
     assert list(read_conllu(io.BytesIO(EMPTY_FILES[name]))) == []
-    assert core.read(EMPTY_FILES[name], 0).size == len(EMPTY_FILES[name])
+    assert Block(EMPTY_FILES[name], CONLLU_LAYOUT).size == len(EMPTY_FILES[name])
 
 
 @pytest.mark.parametrize("name", ODD_FILES)
 def test_a_cut_at_any_byte_changes_nothing(name):
     data = ODD_FILES[name]
-    whole = core.read(data, 0)
+    whole = Block(data, CONLLU_LAYOUT)
     expected = [(whole.text(i), whole.line(i)) for i in range(len(whole))]
     for cut in range(len(data) + 1):
-        first = core.read(data[:cut], 0, is_last=False)
-        second = core.read(data[first.size :], 0, first_line=first.next_line)
+        first = Block(data[:cut], CONLLU_LAYOUT, is_last=False)
+        second = Block(data[first.size :], CONLLU_LAYOUT, first_line=first.next_line)
         found = [(block.text(i), block.line(i)) for block in (first, second)
                  for i in range(len(block))]  # fmt: skip
         assert found == expected

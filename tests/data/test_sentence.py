@@ -122,7 +122,7 @@ def test_from_words():
     ({"forms": ["a"], "heads": [0.5]}, ShapeError, "integers"),
     ({"forms": ["a"], "comments": ["text"]}, ArgumentError, "begin with #"),
     ({"forms": ["a"], "comments": "# text"}, ArgumentError, "a list of lines"),
-    ({"forms": ["a"], "format": "xml"}, ArgumentError, "format is"),
+    ({"forms": ["a"], "format": "xml"}, ArgumentError, "there is no format"),
 ])  # fmt: skip
 def test_from_words_refuses(arguments, kind, words):
     with pytest.raises(kind, match=words):

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arbora import ArgumentError, FileError, Sentence, ShapeError, read_conllu, write_conllu
-from arbora._core import data as core
 from arbora.data import open_output, read_blocks
+from arbora.data.block import CONLLU_LAYOUT, Block
 from tests.data.zoo import ODD_FILES, SEA, STORM, TAGGED_X, row, text
 
 
@@ -42,14 +42,14 @@ def replaced(data: bytes, heads, labels) -> bytes:
 @pytest.mark.parametrize("name", ODD_FILES)
 def test_only_head_and_deprel_change(name):
     data = ODD_FILES[name]
-    block = core.read(data, 0)
+    block = Block(data, CONLLU_LAYOUT)
     names = ["a", "schön", "c:d"]
     ids = np.arange(block.total_words, dtype=np.int32) % 4 - 1
     heads = np.concatenate([np.arange(n, dtype=np.int32) - 1 for n in block.n_words])
     labels = [(["_", *names])[i + 1] for i in ids]
     expected = replaced(data, heads, labels)
     assert block.render(heads, ids, names) == expected
-    new = core.read(expected, 0)
+    new = Block(expected, CONLLU_LAYOUT)
     assert new.heads.tolist() == heads.tolist()
     assert new.label_ids(names).tolist() == ids.tolist()
 
@@ -125,11 +125,11 @@ def test_with_tree_refuses(arguments, kind, words):
 
 @pytest.mark.parametrize("name", ODD_FILES)
 def test_k_best_repeats_sentences(name):
-    block = core.read(ODD_FILES[name], 0)
+    block = Block(ODD_FILES[name], CONLLU_LAYOUT)
     chosen = np.repeat(np.arange(len(block)), 3)
     comments = [f"# arbora.rank = {rank}" for _ in range(len(block)) for rank in (1, 2, 3)]
     data = block.render(comments=comments, sentences=chosen)
-    again = core.read(data, 0)
+    again = Block(data, CONLLU_LAYOUT)
     assert not again.faults
     assert len(again) == 3 * len(block)
     for i in range(len(again)):

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from arbora import DataError, FileError, Sentence
+from arbora.data import Block
 from arbora.data.conllu import sentences_of
-from arbora.data.whole import block_from_bytes, read_whole
+from arbora.data.formats import layout_named
+from arbora.data.whole import read_whole
 from arbora.errors import ArgumentError
 from arbora.features import FeatureSettings, TemplateSet, WordClusters, read_clusters
 from arbora.scoring import LinearScorer
@@ -70,12 +72,12 @@ def test_both_grains_of_tags_of_conllx_are_used():
     rows = zip(FORMS, COLUMNS["upos"], COLUMNS["xpos"], strict=True)
     lines = [f"{i}\t{form}\t_\t{c}\t{p}\t_\t0\tx\t_\t_" for i, (form, c, p) in enumerate(rows, 1)]
     text = "\n".join(lines) + "\n\n"
-    (plain,) = sentences_of(block_from_bytes(text.encode(), "conllx"))
+    (plain,) = sentences_of(Block(text.encode(), layout_named("conllx")))
     settings = settings_for(plain)
     assert settings.upos
     assert settings.xpos
     for old, new in (("\tDET\t", "\tPRON\t"), ("\tART\t", "\tPDS\t")):
-        (changed,) = sentences_of(block_from_bytes(text.replace(old, new).encode(), "conllx"))
+        (changed,) = sentences_of(Block(text.replace(old, new).encode(), layout_named("conllx")))
         assert scores(changed, settings) != scores(plain, settings)
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from arbora import Parser, Sentence, read_conllu
+from arbora.data import Block, Stage, sentences_of
+from arbora.data.whole import read_whole
 from arbora.options import ParseOptions
 from tests.small_parsers import SMALL, sentences, trained
 from tests.toys import toy_sentences
@@ -15,10 +17,9 @@ from tests.toys import toy_sentences
 
 def written(parser, path, file_format=None, **options):
     how = ParseOptions(**options)
-    blocks = [block for block, _ in parser.parse_blocks(path, how, format=file_format)]
-    return b"".join(
-        block.to_bytes(how.probabilities, how.certificates) for block in blocks
-    ).decode()
+    stage = parser.stage(how)
+    blocks = [stage(chunk.block) for chunk in parser.chunks(path, how, format=file_format)]
+    return b"".join(block.texts(0, len(block)) for block in blocks).decode()
 
 
 @pytest.fixture
@@ -140,3 +141,24 @@ def test_misc_that_only_looks_like_an_earlier_parse_stays(path, tmp_path):
     text = path.read_text(encoding="utf-8").replace("\t_\n", odd, 1)
     (tmp_path / "odd.conllu").write_text(text, encoding="utf-8")
     assert odd in written(trained(), tmp_path / "odd.conllu")
+
+
+def test_a_parser_is_a_stage(path):
+    """Called with a block it gives what the command writes, and numbers of draws go on."""
+    parser = trained()
+    block = read_whole(path)
+    assert isinstance(parser, Stage)
+    done = parser(block)
+    assert done.texts(0, len(done)).decode() == written(parser, path)
+    assert [s.heads.tolist() for s in sentences_of(done)] == [
+        s.heads.tolist() for s in parser.parse(path)
+    ]
+    empty = Block.from_columns([])
+    assert len(parser(empty)) == 0
+    how = ParseOptions(samples=2, seed=5)
+    stage = parser.stage(how)
+    one = stage(block).texts(0, 2 * len(block))
+    first, rest = (b"".join(block.text(i) for i in range(*ends)) for ends in ((0, 2), (2, 6)))
+    pieces = [Block(first, block.layout), Block(rest, block.layout, first_sentence=2)]
+    two = b"".join(stage(piece).texts(0, 2 * len(piece)) for piece in pieces)
+    assert one == two

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 #include "arbora/data/block.hpp"
 
@@ -50,20 +51,25 @@ struct Signs {
   }
 
   Guess verdict() const {
-    if (conllu_line) return {Format::conllu, true};
-    if (phead) return {Format::conllx, true};
-    return {other_tag && !space_after ? Format::conllx : Format::conllu, tag || space_after};
+    if (conllu_line) return {true, true};
+    if (phead) return {false, true};
+    return {!other_tag || space_after, tag || space_after};
   }
 };
 
 }  // namespace
 
-std::string_view column_name(Column column, Format format) {
-  constexpr std::array<std::string_view, kColumns> conllu = {
-      "ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
-  constexpr std::array<std::string_view, kColumns> conllx = {
-      "ID", "FORM", "LEMMA", "CPOSTAG", "POSTAG", "FEATS", "HEAD", "DEPREL", "PHEAD", "PDEPREL"};
-  return (format == Format::conllu ? conllu : conllx)[static_cast<std::size_t>(column)];
+void check_layout(const Layout& layout) {
+  const int columns = static_cast<int>(layout.columns.size());
+  const auto fits = [&](int place) { return place >= -1 && place < columns; };
+  if (layout.places[0] != 0 || !layout.has(Column::form) || !layout.has(Column::head) ||
+      !layout.has(Column::deprel) ||
+      !std::all_of(layout.places.begin(), layout.places.end(), fits) ||
+      !std::all_of(layout.substitutes.begin(), layout.substitutes.end(), fits)) {
+    throw std::invalid_argument(
+        "a layout must have ID as its first column, places for FORM, HEAD and DEPREL, and all "
+        "places among its columns");
+  }
 }
 
 Guess guess_format(std::string_view beginning) {

@@ -1,63 +1,18 @@
 // One pass over the text: lines into groups, groups into sentences.
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "arbora/data/block.hpp"
+#include "arbora/data/line.hpp"
+#include "arbora/data/wide_lines.hpp"
 
 namespace arbora::data {
 namespace {
 
-constexpr const char* kBinary = "this is not a text file, so give a CoNLL-U or CoNLL-X file";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
-
-// A decimal number of at most nine digits, without leading zeros, or -1.
-std::int64_t number(std::string_view digits) {
-  if (digits.empty() || digits.size() > 9 || (digits[0] == '0' && digits.size() > 1)) return -1;
-  std::int64_t value = 0;
-  for (const char digit : digits) {
-    if (digit < '0' || digit > '9') return -1;
-    value = 10 * value + (digit - '0');
-  }
-  return value;
-}
-
-// Calls take(place) for every tab, eight bytes at a time: fields are too short for one memchr each.
-template <class Take>
-void for_tabs(std::string_view line, Take take) {
-  constexpr std::uint64_t low = 0x7F7F7F7F7F7F7F7Fu, tabs = 0x0909090909090909u;
-  std::size_t at = 0;
-  if constexpr (std::endian::native == std::endian::little) {
-    for (; at + 8 <= line.size(); at += 8) {
-      std::uint64_t eight;
-      std::memcpy(&eight, line.data() + at, 8);
-      eight ^= tabs;
-      // the high bit of every byte that is zero now, and of no other
-      std::uint64_t found = ~(((eight & low) + low) | eight | low);
-      for (; found != 0; found &= found - 1) {
-        take(at + static_cast<std::size_t>(std::countr_zero(found)) / 8);
-      }
-    }
-  }
-  for (; at < line.size(); ++at) {
-    if (line[at] == '\t') take(at);
-  }
-}
-
-// A field for an error message: shortened at a character boundary.
-std::string quoted(std::string_view field) {
-  constexpr std::size_t most = 40;
-  std::size_t end = std::min(field.size(), most);
-  const bool is_cut = end < field.size();
-  while (is_cut && (static_cast<unsigned char>(field[end]) & 0xC0) == 0x80) --end;
-  std::string text(1, '\'');
-  return text.append(field.substr(0, end)).append(is_cut ? "...'" : "'");
-}
 
 std::string text_of(std::int64_t value) { return std::to_string(value); }
 
@@ -83,6 +38,9 @@ class Indexer {
   Indexer(Block& block, const ReadOptions& options)
       : block_(block),
         options_(options),
+        layout_(*options.layout),
+        in_order_(layout_.in_order()),
+        wide_(layout_),
         line_number_(options.first_line),
         begin_line_(options.first_line) {}
 
@@ -92,7 +50,7 @@ class Indexer {
     has_carriages_ = text.find('\r') != text.npos;
     valid_ = find_invalid_utf8(options_.is_last ? text : text.substr(0, whole_lines)) == text.npos;
     const std::size_t words = text.size() / 48;  // an estimate; unused reserve costs nothing
-    block_.starts_.reserve(words * (kColumns + 1));
+    block_.starts_.reserve(words * width());
     block_.heads_.reserve(words);
     std::size_t at = 0;
     while (at < text.size() && !stopped_) {
@@ -109,6 +67,8 @@ class Indexer {
   }
 
  private:
+  std::size_t width() const { return static_cast<std::size_t>(block_.width_); }
+
   void take_line(std::size_t at, std::size_t next, std::string_view line) {
     if (at == 0 && options_.first_line == 1 && line.starts_with(kByteOrderMark)) {
       line.remove_prefix(kByteOrderMark.size());
@@ -155,17 +115,6 @@ class Indexer {
                                " of the line is not UTF-8; " + advice_on_bytes(line));
   }
 
-  // Compressed files and UTF-16, recognised by their first bytes, get a message of their own.
-  static std::string advice_on_bytes(std::string_view line) {
-    if (line.starts_with("\x1f\x8b")) {
-      return "this is a gzip file, so give it a name that ends in .gz";
-    }
-    const bool wide = line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff");
-    if (!wide && line.find('\0') != line.npos) return kBinary;
-    return std::string("convert the file to UTF-8, for instance with iconv -f ") +
-           (wide ? "utf-16" : "latin1") + " -t utf-8";
-  }
-
   void take_token(std::uint32_t start, std::string_view line) {
     if (!has_tokens_) {
       has_tokens_ = true;
@@ -180,6 +129,7 @@ class Indexer {
                       "a carriage return stands inside the line; leave it out of the columns and "
                       "end lines with a line feed");
     }
+    if (!in_order_) return take_wide(start, line);
     std::uint32_t starts[kColumns + 1] = {start};
     std::int64_t columns = 1;
     for_tabs(line, [&](std::size_t tab) {
@@ -204,23 +154,35 @@ class Indexer {
     bool has_gaps = line.find(' ') != line.npos;
     for (int c = 0; c < kColumns; ++c) has_gaps |= starts[c + 1] - starts[c] == 1;
     for (int c = 1; has_gaps && c < kColumns; ++c) {
-      check_field(static_cast<Column>(c), field(static_cast<Column>(c)));
+      check_field(c, field(static_cast<Column>(c)));
     }
     if (!is_word) return;
     block_.starts_.insert(block_.starts_.end(), starts, starts + kColumns + 1);
     word_lines_.push_back(line_number_);
   }
 
-  // Every column holds something, without spaces around it. Published CoNLL-X treebanks have such
-  // spaces, but never in what is compared and written, FORM and DEPREL.
-  void check_field(Column column, std::string_view value) {
-    const std::string name(column_name(column, block_.format_));
+  // The same for lines with other columns than those of CoNLL-U.
+  void take_wide(std::uint32_t start, std::string_view line) {
+    if (auto fault = wide_.split(line, words_ == 0)) return complain(line_number_, *fault);
+    if (!take_id(wide_.field(0)) || !take_head(wide_.field(layout_.place(Column::head)))) return;
+    for (int place = 1; place < wide_.fields(); ++place) check_field(place, wide_.field(place));
+    wide_.append_row(start, block_.starts_);
+    word_lines_.push_back(line_number_);
+  }
+
+  // Every column holds something, without spaces around it. Published treebanks of other formats
+  // than CoNLL-U have such spaces, but never in what is compared and written, FORM and DEPREL.
+  void check_field(int place, std::string_view value) {
+    if (!value.empty() && value.front() != ' ' && value.back() != ' ') return;
+    const auto named = static_cast<int>(layout_.columns.size());
+    const std::string name = place < named ? layout_.columns[static_cast<std::size_t>(place)]
+                                           : layout_.further + text_of(place - named + 1);
     if (value.empty()) {
       return complain(line_number_, "column " + name + " is empty; write _ where there is nothing");
     }
-    if (value.front() != ' ' && value.back() != ' ') return;
     const std::string found = name + " " + quoted(value) + " has spaces around it; ";
-    if (block_.format_ == Format::conllu || column == Column::form || column == Column::deprel) {
+    if (layout_.universal || place == layout_.place(Column::form) ||
+        place == layout_.place(Column::deprel)) {
       complain(line_number_, found + "remove them");
     } else if (!remark_) {
       remark_ = Fault{line_number_, found + "they are read as a part of it"};
@@ -230,7 +192,7 @@ class Indexer {
   // Whether the line is a word; multiword tokens and empty nodes are checked and skipped.
   bool take_id(std::string_view id) {
     const std::size_t mark = id.find_first_of("-.");
-    if (mark == id.npos) {
+    if (mark == id.npos || !in_order_) {
       if (number(id) == words_ + 1) {
         next_empty_ = 1;
         after_range_ = false;
@@ -291,6 +253,11 @@ class Indexer {
                       "the sentence has no words; remove it or add lines with "
                       "ids 1, 2, 3, ...");
     }
+    if (words_ > options_.max_words) {
+      return complain(sentence_.line, "the sentence has " + text_of(words_) +
+                                          " words and the limit is " + text_of(options_.max_words) +
+                                          "; split it, or raise max_words");
+    }
     if (range_end_ > words_) {
       return complain(range_line_, "the multiword token ends at word " + text_of(range_end_) +
                                        " of a sentence of " + text_of(words_) +
@@ -329,13 +296,17 @@ class Indexer {
     closed_ = false;
     if (!fault_) check_sentence();
     if (fault_) {
-      block_.starts_.resize(static_cast<std::size_t>(block_.first_word_.back()) * (kColumns + 1));
+      block_.starts_.resize(static_cast<std::size_t>(block_.first_word_.back()) * width());
       block_.heads_.resize(static_cast<std::size_t>(block_.first_word_.back()));
       block_.faults_.push_back(*std::move(fault_));
       stopped_ = !options_.skip_bad;
       if (stopped_) return;
     } else {
       sentence_.end = end;
+      if (!in_order_) {
+        const auto first = static_cast<std::size_t>(block_.first_word_.back()) * width();
+        wide_.substitute(block_.text_, std::span(block_.starts_).subspan(first));
+      }
       if (remark_ && block_.remarks_.empty()) block_.remarks_.push_back(*std::move(remark_));
       block_.places_.push_back(sentence_);
       block_.first_word_.push_back(block_.first_word_.back() + words_);
@@ -349,6 +320,7 @@ class Indexer {
     words_ = range_end_ = 0;
     next_empty_ = 1;
     word_lines_.clear();
+    wide_.forget_sentence();
   }
 
   // Stops reading at an invalid line of the current sentence or before the next one.
@@ -356,7 +328,7 @@ class Indexer {
     if (closed_) commit(next_begin_, next_begin_line_);
     if (!stopped_) block_.faults_.push_back(*std::move(fault_));
     stopped_ = true;
-    block_.starts_.resize(static_cast<std::size_t>(block_.first_word_.back()) * (kColumns + 1));
+    block_.starts_.resize(static_cast<std::size_t>(block_.first_word_.back()) * width());
     block_.heads_.resize(static_cast<std::size_t>(block_.first_word_.back()));
   }
 
@@ -376,6 +348,9 @@ class Indexer {
 
   Block& block_;
   const ReadOptions& options_;
+  const Layout& layout_;
+  const bool in_order_;
+  WideLines wide_;     // used if they are not
   bool valid_ = true;  // all of it is UTF-8
   bool has_carriages_ = false;
   bool stopped_ = false;
@@ -406,9 +381,29 @@ Block::Block(std::string text, const ReadOptions& options) {
 }
 
 Block::Block(std::string_view text, std::shared_ptr<const void> owner, const ReadOptions& options)
-    : owner_(std::move(owner)), text_(text), format_(options.format) {
+    : owner_(std::move(owner)),
+      text_(text),
+      layout_(options.layout),
+      first_sentence_(options.first_sentence) {
   if (text_.size() > kMaxText) throw std::length_error("a block of text is larger than 2 GB");
+  if (!layout_->in_order()) {
+    check_layout(*layout_);
+    width_ = kWideRow;
+    step_ = 2;
+  }
   Indexer(*this, options).run();
+}
+
+std::string_view Block::line_field(std::int64_t sentence, std::int64_t word, int place) const {
+  const char* const begin = field(sentence, word, Column::id).data();
+  std::string_view line = text_.substr(static_cast<std::size_t>(begin - text_.data()));
+  for (; place > 0; --place) line.remove_prefix(line.find('\t') + 1);
+  std::string_view found = line.substr(0, line.find_first_of("\t\n"));
+  // Only the last column is followed by the end of the line, and by what may stand before that.
+  while (found.ends_with('\r') || (found.ends_with(' ') && line.find('\t') >= line.find('\n'))) {
+    found.remove_suffix(1);
+  }
+  return found;
 }
 
 }  // namespace arbora::data

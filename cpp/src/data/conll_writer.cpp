@@ -3,12 +3,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "arbora/data/line.hpp"
 #include "arbora/data/render.hpp"
 
 namespace arbora::data {
 namespace {
-
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r\n") == line.npos; }
 
 void check_text(std::string_view text, std::string_view forbidden, const char* what) {
   if (text.empty() || text.front() == ' ' || text.back() == ' ' ||
@@ -39,6 +38,19 @@ class Renderer {
   Renderer(const Block& block, const NewColumns& columns) : block_(block), columns_(columns) {
     for (const std::string_view name : columns.label_names) check_text(name, "\t\r\n", "the label");
     for (const MiscItems& items : columns.misc) check_text(items.key, "\t\r\n|=", "the MISC key");
+    texts_.assign(columns.texts.begin(), columns.texts.end());
+    const Layout& layout = block.layout();
+    for (const NewTexts& each : texts_) {
+      if (!layout.has(each.column)) {
+        throw std::invalid_argument(layout.title + " has no " +
+                                    Layout().columns[static_cast<std::size_t>(each.column)] +
+                                    " column; convert the sentences to CoNLL-U first");
+      }
+    }
+    // replaced from left to right
+    const auto place = [&](const NewTexts& each) { return layout.place(each.column); };
+    std::sort(texts_.begin(), texts_.end(),
+              [&](const auto& one, const auto& other) { return place(one) < place(other); });
   }
 
   std::string run(std::span<const std::int64_t> sentences) {
@@ -128,34 +140,64 @@ class Renderer {
 
   void append_word(std::int64_t s, std::int64_t word, std::int64_t n) {
     const auto at = static_cast<std::size_t>(offset_ + word - 1);
-    if (columns_.heads != nullptr) {
-      const std::int64_t head = columns_.heads[at];
-      if (head < kNoHead || head > n || head == word) {
-        throw std::invalid_argument("the head " + std::to_string(head) + " of word " +
-                                    std::to_string(word) +
-                                    " is not a word of the sentence, 0 or -1");
+    const Layout& layout = block_.layout();
+    std::size_t next = 0;
+    const auto append_texts_before = [&](int place) {
+      for (; next < texts_.size() && layout.place(texts_[next].column) < place; ++next) {
+        append_text(s, word, texts_[next].column, texts_[next].texts[at]);
       }
-      replace(block_.field(s, word, Column::head));
-      if (head == kNoHead) {
-        out_ += '_';
-      } else {
-        append_number(out_, head);
-      }
-    }
-    if (columns_.labels != nullptr) {
-      const std::int64_t label = columns_.labels[at];
-      if (label >= static_cast<std::int64_t>(columns_.label_names.size())) {
-        throw std::invalid_argument("label " + std::to_string(label) + " has no name");
-      }
-      replace(block_.field(s, word, Column::deprel));
-      out_ += label < 0 ? "_" : columns_.label_names[static_cast<std::size_t>(label)];
-    }
-    if (block_.format() != Format::conllu) return;
+    };
+    const int head_place = layout.place(Column::head), label_place = layout.place(Column::deprel);
+    append_texts_before(std::min(head_place, label_place));
+    if (head_place < label_place) append_head(s, word, n, at);
+    append_texts_before(std::max(head_place, label_place));
+    append_label(s, word, at);
+    if (label_place < head_place) append_head(s, word, n, at);
+    append_texts_before(kLast);
+    if (!layout.universal) return;
     const std::string_view misc = block_.field(s, word, Column::misc);
     if (!columns_.misc.empty() || (misc.size() > 1 && has_forgotten(misc))) append_misc(misc, at);
   }
 
-  // Copies everything before a field; the caller writes the new contents.
+  void append_head(std::int64_t s, std::int64_t word, std::int64_t n, std::size_t at) {
+    if (columns_.heads == nullptr) return;
+    const std::int64_t head = columns_.heads[at];
+    if (head < kNoHead || head > n || head == word) {
+      throw std::invalid_argument("the head " + std::to_string(head) + " of word " +
+                                  std::to_string(word) + " is not a word of the sentence, 0 or -1");
+    }
+    replace(block_.field(s, word, Column::head));
+    if (head == kNoHead) {
+      out_ += '_';
+    } else {
+      append_number(out_, head);
+    }
+  }
+
+  void append_label(std::int64_t s, std::int64_t word, std::size_t at) {
+    if (columns_.labels == nullptr) return;
+    const std::int64_t label = columns_.labels[at];
+    if (label >= static_cast<std::int64_t>(columns_.label_names.size())) {
+      throw std::invalid_argument("label " + std::to_string(label) + " has no name");
+    }
+    replace(block_.field(s, word, Column::deprel));
+    out_ += label < 0 ? "_" : columns_.label_names[static_cast<std::size_t>(label)];
+  }
+
+  void append_text(std::int64_t s, std::int64_t word, Column column, std::string_view text) {
+    const Layout& layout = block_.layout();
+    if (text.empty() || text.front() == ' ' || text.back() == ' ' ||
+        text.find_first_of("\t\r\n") != text.npos) {
+      const auto place = static_cast<std::size_t>(layout.place(column));
+      check_text(text, "\t\r\n", layout.columns[place].c_str());
+    }
+    // not the field that was read, which may be a substitute
+    replace(in_order_ ? block_.field(s, word, column)
+                      : block_.line_field(s, word, layout.place(column)));
+    out_ += text;
+  }
+
+  // Copies what lies before a field; its new contents come next.
   void replace(std::string_view field) {
     out_.append(cursor_, field.data());
     cursor_ = field.data() + field.size();
@@ -204,8 +246,12 @@ class Renderer {
     out_.append(digits, end);
   }
 
+  static constexpr int kLast = 1 << 30;  // after every column
+
   const Block& block_;
   NewColumns columns_;
+  const bool in_order_ = block_.layout().in_order();
+  std::vector<NewTexts> texts_;  // in the order of the line
   std::string out_;
   const char* cursor_ = nullptr;  // everything of the block before it is written
   std::int64_t offset_ = 0;       // words before the sentence

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from arbora.cli import compare, evaluate, explain, inspect, parse, stats, train, tune
+from arbora.cli import compare, convert, evaluate, explain, inspect, parse, stats, train, tune
 from arbora.cli.failures import FAILED, INTERRUPTED, CommandGroup, tidy_up_when_terminated
 from arbora.options import speak_command_line
 
@@ -35,6 +35,7 @@ app.command("tune", rich_help_panel=WORK, epilog=tune.EXAMPLES)(tune.tune)
 app.command("evaluate", rich_help_panel=EVALUATE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("compare", rich_help_panel=EVALUATE, epilog=compare.EXAMPLES)(compare.compare)
 app.command("stats", rich_help_panel=DATA, epilog=stats.EXAMPLES)(stats.stats)
+app.command("convert", rich_help_panel=DATA, epilog=convert.EXAMPLES)(convert.convert)
 app.command("inspect", rich_help_panel=DATA, epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("explain", rich_help_panel=DATA, epilog=explain.EXAMPLES)(explain.explain)
 

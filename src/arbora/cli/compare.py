@@ -30,7 +30,7 @@ def compare(
         RuleName | None,
         typer.Option(
             metavar="RULE",
-            help="Evaluation rule: conllx, conll2018 or ptb; see arbora evaluate.",
+            help="Evaluation rule: conllx, conll2018, conll2009 or ptb; see arbora evaluate.",
         ),
     ] = None,
     permutations: Annotated[

@@ -31,6 +31,7 @@ class RuleName(StrEnum):
 
     conllx = "conllx"
     conll2018 = "conll2018"
+    conll2009 = "conll2009"
     ptb = "ptb"
 
 
@@ -48,8 +49,9 @@ def evaluate(
         typer.Option(
             metavar="RULE",
             help="Evaluation rule: conllx excludes words that consist of punctuation, conll2018 "
-            "counts all words and ignores label subtypes, ptb excludes the Penn Treebank's "
-            "punctuation tags (default: depends on the format of GOLD).",
+            "counts all words and ignores label subtypes, conll2009 counts all words with full "
+            "labels, ptb excludes the Penn Treebank's punctuation tags (default: depends on the "
+            "format of GOLD).",
         ),
     ] = None,
     by: Annotated[

@@ -80,7 +80,7 @@ def explain(
 def _find(path: str, number: int, format: str | None) -> Sentence:  # noqa: A002  # as above
     from arbora.data import read_conllu
 
-    sentences = read_conllu(path, format)  # type: ignore[arg-type]
+    sentences = read_conllu(path, format)
     found = list(islice(sentences, number - 1, number)) if number <= sys.maxsize else []
     if not found:
         raise ArgumentError(f"{path} has no sentence {number}.")

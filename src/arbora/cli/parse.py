@@ -117,31 +117,27 @@ def parse(
     if not files and sys.stdin.isatty():
         raise ArgumentError("there is nothing to parse: name files, or pipe in sentences.")
 
-    from arbora.data import joined_texts, open_output
+    from arbora.data import TextJoiner, format_named, open_output
     from arbora.options import ParseOptions
 
     options = ParseOptions(
         decode, trees, probabilities, kbest, samples, seed, certificates, max_words
     )
-    decoder = parser.decoder(options)  # raises errors before anything is written
+    stage = parser.stage(options)  # raises errors before anything is written
     if probabilities:
         _tell_where_from(parser)
-    join = joined_texts()
+    join = TextJoiner()
     quiet = output == "-" and sys.stdout.isatty()  # the output itself shows the progress
     with open_output(output) as write, byte_progress("parsing", _size(paths), quiet=quiet) as bar:
         before = 0
         for path in paths:
-            blocks = parser.parse_blocks(
-                path,
-                options,
-                decoder=decoder,
-                format=format,
-                skip_bad=skip_bad,
-                on_error=report_skipped,
+            chunks = parser.chunks(
+                path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
             )
-            for parsed, read in blocks:
-                write(join(parsed.to_bytes(probabilities, certificates)))
-                bar.reached(before + read)
+            for chunk in chunks:
+                text = format_named(chunk.format).writer.write(stage(chunk.block))
+                write(join(text, chunk.format))
+                bar.reached(before + chunk.bytes_read)
             before += _size([path]) or 0
 
 

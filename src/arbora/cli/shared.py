@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -42,8 +42,11 @@ Threads = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    Literal["conllu", "conllx"] | None,
-    typer.Option(metavar="NAME", help="File format, conllu or conllx (default: detected)."),
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="File format: conllu, conllx, conll2008 or conll2009 (default: detected).",
+    ),
 ]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Skip malformed sentences and report them.")

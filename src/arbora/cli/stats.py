@@ -28,7 +28,6 @@ arbora stats UD_Danish-DDT UD_Swedish-LinES --json"""
 
 SPLITS = ("train", "dev", "test")
 ENDINGS = (".conllu", ".conll", ".conllu.gz", ".conll.gz")
-FORMATS = {"conllu": "CoNLL-U", "conllx": "CoNLL-X", "": "-"}
 
 
 @dataclass
@@ -169,10 +168,16 @@ def _sizes(found: list[Treebank]) -> Table:
     """Sentences / words of each file, or of each split of a folder."""
     columns = [name for name in (*SPLITS, "") if any(name in bank.parts for bank in found)]
     rows = [
-        (plain(bank.name), FORMATS[bank.format], *(_size(bank.parts.get(name)) for name in columns))
+        (plain(bank.name), _title(bank.format), *(_size(bank.parts.get(name)) for name in columns))
         for bank in found
     ]
     return table(["sentences / words", "format", *(name or "file" for name in columns)], rows)
+
+
+def _title(name: str) -> str:
+    from arbora.data import FORMATS
+
+    return FORMATS[name].title if name else "-"
 
 
 def _size(part: Part | None) -> str:

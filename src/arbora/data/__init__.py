@@ -1,25 +1,56 @@
-"""Reading and writing treebanks: CoNLL-U and CoNLL-X, lossless and in bounded memory."""
+"""Reading, writing and converting treebanks: several formats, lossless and in bounded memory."""
 
-from arbora.data.blocks import Block, Chunk, Format, read_blocks
+from arbora.data.block import Block
+from arbora.data.blocks import Chunk, read_blocks
 from arbora.data.conllu import (
     SentenceReader,
-    joined_texts,
+    TextJoiner,
     read_conllu,
     sentences_of,
     write_conllu,
 )
+from arbora.data.conversion import Conversion, convert
+from arbora.data.formats import (
+    FORMATS,
+    ColumnFormat,
+    Format,
+    Items,
+    Layout,
+    Piece,
+    Place,
+    Reader,
+    Sign,
+    Words,
+    Writer,
+    format_named,
+)
 from arbora.data.output import open_output
 from arbora.data.sentence import Sentence, parse_feats
+from arbora.data.stage import Stage
 from arbora.data.stats import TreebankStats, treebank_stats
 
 __all__ = [
+    "FORMATS",
     "Block",
     "Chunk",
+    "ColumnFormat",
+    "Conversion",
     "Format",
+    "Items",
+    "Layout",
+    "Piece",
+    "Place",
+    "Reader",
     "Sentence",
     "SentenceReader",
+    "Sign",
+    "Stage",
+    "TextJoiner",
     "TreebankStats",
-    "joined_texts",
+    "Words",
+    "Writer",
+    "convert",
+    "format_named",
     "open_output",
     "parse_feats",
     "read_blocks",

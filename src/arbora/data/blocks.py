@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
 
-from arbora._core import data as _core
+from arbora.data.block import Block
+from arbora.data.formats import Piece, Place, Reader, format_named, recognise
 from arbora.data.source import ReadPath, Source, open_source
 from arbora.errors import ArgumentError, DataError, DataWarning
 
 __all__ = [
     "CHUNK_SIZE",
     "MAX_SENTENCE_BYTES",
-    "Block",
     "Chunk",
-    "Format",
     "OnError",
-    "format_code",
     "read_blocks",
 ]
 
-Format = Literal["conllu", "conllx"]
 OnError = Callable[[DataError], object]
-Block = _core.Block
 
 CHUNK_SIZE = 1 << 19  # large enough for threads to share, small enough for the cache
 _SAMPLE = 1 << 18  # what the format is guessed from
@@ -36,42 +31,37 @@ _LARGEST_BLOCK = (1 << 31) - 1  # what the core's offsets reach
 class Chunk:
     """A block of sentences, the errors of those left out, and how much of the file is read.
 
-    `format_known` says whether the format was given or anything in the file tells it.
+    `format` is the name of the file's format, and `format_known` says whether it was given or
+    anything in the file tells it.
     """
 
     block: Block
     errors: tuple[DataError, ...]
     bytes_read: int
     bytes_total: int | None  # None if it is not known
+    format: str = "conllu"
     format_known: bool = True
-
-
-def format_code(format: Format | None) -> int | None:  # noqa: A002  # the public name
-    """The core's number of a format."""
-    if format is None:
-        return None
-    if not isinstance(format, str) or format not in get_args(Format):
-        raise ArgumentError(f"format is 'conllu', 'conllx' or None (recognised), not {format!r}.")
-    return get_args(Format).index(format)
 
 
 def read_blocks(
     path: ReadPath,
-    format: Format | None = None,  # noqa: A002  # the public name
+    format: str | None = None,  # noqa: A002  # the public name
     skip_bad: bool = False,
     on_error: OnError | None = None,
     trees: bool = False,
     chunk_size: int = CHUNK_SIZE,
     max_sentence_bytes: int = MAX_SENTENCE_BYTES,
+    max_words: int | None = None,
 ) -> Iterator[Chunk]:
     """Blocks of about `chunk_size` bytes, cut between sentences; options as in `read_conllu`.
 
     Memory stays within a few chunks whatever the file's size; only a sentence longer than a chunk
     takes more, and one of more than `max_sentence_bytes` is an error. Which block a sentence is in
-    depends on `chunk_size`, and nothing else does. The first
-    odd line of a file is a `DataWarning`.
+    depends on `chunk_size`, and nothing else does. A sentence of more than `max_words` counts as
+    malformed. The first odd line of a file is a `DataWarning`.
     """
-    code = format_code(format)
+    if format is not None:
+        format_named(format)
     if not isinstance(chunk_size, int) or chunk_size < 1:
         raise ArgumentError(f"chunk_size is a positive number of bytes, not {chunk_size!r}.")
     if not isinstance(max_sentence_bytes, int) or not 1 <= max_sentence_bytes <= _LARGEST_BLOCK:
@@ -85,14 +75,11 @@ def read_blocks(
     if on_error is not None and not callable(on_error):
         raise ArgumentError(f"on_error is a function of an error, not {on_error!r}.")
     with open_source(path) as source:
-        known, warned = True, False
-        if code is None:
-            sample = source.peek(_SAMPLE)
-            whole_lines = sample if len(sample) < _SAMPLE else sample[: sample.rfind(b"\n") + 1]
-            code, known = _core.guess_format(whole_lines)
-        for chunk in _chunks(source, code, known, skip_bad, trees, chunk_size, max_sentence_bytes):
-            if not warned:
-                warned = _warn_of(chunk.block, source.name)
+        name, known = (format, True) if format is not None else _recognised(source)
+        reader = format_named(name).reader
+        place = Place(trees=trees, skip_bad=skip_bad, max_words=max_words)
+        for chunk in _chunks(source, reader, place, chunk_size, max_sentence_bytes):
+            chunk = replace(chunk, format=name, format_known=known)  # the same one
             if not skip_bad:
                 yield chunk
                 if chunk.errors:
@@ -104,40 +91,47 @@ def read_blocks(
             yield chunk
 
 
-def _warn_of(block: Block, name: str) -> bool:
-    """Tells of what is odd in a block; returns whether anything was."""
-    for line, remark in block.remarks:
-        warnings.warn(f"{name}, line {line}: {remark}.", DataWarning, stacklevel=3)
-    return bool(block.remarks)
+def _recognised(source: Source) -> tuple[str, bool]:
+    """The format of a file, from its first whole lines, and whether anything tells it."""
+    sample = source.peek(_SAMPLE)
+    whole_lines = sample if len(sample) < _SAMPLE else sample[: sample.rfind(b"\n") + 1]
+    return recognise(whole_lines, source.name)
+
+
+def _warn_of(piece: Piece, name: str) -> bool:
+    """Tells of what is odd in a piece; returns whether anything was."""
+    for line, remark in piece.remarks:
+        warnings.warn(f"{name}, line {line}: {remark}.", DataWarning, stacklevel=4)
+    return bool(piece.remarks)
 
 
 def _chunks(
-    source: Source,
-    code: int,
-    known: bool,
-    skip_bad: bool,
-    trees: bool,
-    chunk_size: int,
-    longest: int,
+    source: Source, reader: Reader, place: Place, chunk_size: int, longest: int
 ) -> Iterator[Chunk]:
-    pending, line, wanted = b"", 1, chunk_size
+    pending, wanted, warned = b"", chunk_size, False
     while True:
         pending += source.read(max(0, wanted - len(pending)))
-        whole = source.at_end
-        block = _core.read(pending, code, line, whole, trees, skip_bad)
-        errors = tuple(DataError(message, source.name, at) for at, message in block.faults)
-        pending, line = pending[block.size :], block.next_line
-        if len(block) or errors:
+        is_last = source.at_end
+        piece = reader.read(pending, replace(place, is_last=is_last))
+        if not warned:
+            warned = _warn_of(piece, source.name)
+        errors = tuple(DataError(message, source.name, at) for at, message in piece.faults)
+        pending = pending[piece.size :]
+        place = replace(
+            place, first_line=piece.next_line,
+            first_sentence=place.first_sentence + len(piece.block),
+        )  # fmt: skip
+        if len(piece.block) or errors:
             wanted = chunk_size
-            yield Chunk(block, errors, source.position, source.total, known)
-        elif len(pending) > longest and not whole:
+            yield Chunk(piece.block, errors, source.position, source.total)
+        elif len(pending) > longest and not is_last:
             raise DataError(
                 f"a sentence has more than {longest / 1e6:,.0f} MB; is this CoNLL? (read_conllu "
                 "takes a larger max_sentence_bytes)",
                 source.name,
-                line,
+                place.first_line,
             )
         else:  # a sentence that is longer than the chunk
             wanted = min(max(wanted, len(pending)) * 2, max(longest, len(pending)) + 1)
-        if whole or (errors and not skip_bad):
+        if is_last or (errors and not place.skip_bad):
             return

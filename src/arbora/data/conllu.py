@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from arbora._core import data as _core
 from arbora.arrays import as_iterator
+from arbora.data.block import Block
 from arbora.data.blocks import (
     CHUNK_SIZE,
     MAX_SENTENCE_BYTES,
-    Block,
     Chunk,
-    Format,
     OnError,
     read_blocks,
 )
+from arbora.data.formats import format_named
 from arbora.data.output import WritePath, open_output
 from arbora.data.sentence import Sentence
 from arbora.data.source import ReadPath
 from arbora.errors import ArgumentError, DataError
 
-__all__ = ["SentenceReader", "joined_texts", "read_conllu", "sentences_of", "write_conllu"]
+__all__ = ["SentenceReader", "TextJoiner", "read_conllu", "sentences_of", "write_conllu"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -28,7 +28,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class SentenceReader(Iterator[Sentence]):
     """The sentences of a file; `errors` collects what was wrong with those that were skipped.
 
-    `format_known` turns false if nothing in the file tells CoNLL-U from CoNLL-X.
+    `format_known` turns false if nothing in the file tells its format.
     """
 
     def __init__(self, chunks: Iterator[Chunk]) -> None:
@@ -59,7 +59,7 @@ def sentences_of(block: Block) -> Iterator[Sentence]:
 
 def read_conllu(
     path: ReadPath,
-    format: Format | None = None,  # noqa: A002  # the public name
+    format: str | None = None,  # noqa: A002  # the public name
     skip_bad: bool = False,
     on_error: OnError | None = None,
     trees: bool = False,
@@ -67,10 +67,11 @@ def read_conllu(
     chunk_size: int = CHUNK_SIZE,
     max_sentence_bytes: int = MAX_SENTENCE_BYTES,
 ) -> SentenceReader:
-    """Iterates over the sentences of a CoNLL-U or CoNLL-X file, in bounded memory.
+    """Iterates over the sentences of a file, in bounded memory.
 
     `path` is a path (also of a `.gz` file), `-` for standard input, or an open file; one in text
-    mode gives what it has decoded. `format` is `"conllu"` or `"conllx"`; None recognises it.
+    mode gives what it has decoded. `format` is a name in the table of formats (`"conllu"`,
+    `"conllx"`, `"conll2008"`, `"conll2009"`); None recognises it.
     A malformed sentence raises `DataError` with file and line; with `skip_bad` it is left out,
     reported to `on_error` and collected in `errors` of the iterator. With `trees`, a cycle in the
     heads, or no root where all heads are given, is an error too. So is, always, a sentence of more
@@ -82,7 +83,7 @@ def read_conllu(
 
 
 def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
-    """Writes sentences byte for byte and returns how many there were.
+    """Writes sentences byte for byte, each in its own format, and returns how many there were.
 
     A file appears when it is whole, so an error leaves the old one as it was; `path` may be the
     file that the sentences are read from. `-` is standard output, `.gz` is packed, an open file is
@@ -91,7 +92,7 @@ def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
     if isinstance(sentences, Sentence):
         raise ArgumentError("write_conllu takes several sentences; put the one into a list.")
     given = as_iterator(sentences, "write_conllu takes a list of sentences")
-    count, join = 0, joined_texts()
+    count, join = 0, TextJoiner()
     with open_output(path) as write:
         for block, first, last in _runs(given):
             write(join(block.texts(first, last)))
@@ -99,24 +100,27 @@ def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
     return count
 
 
-def joined_texts() -> Callable[[bytes], bytes]:
-    """A function that makes texts of whole sentences fit to be written one after the other.
+class TextJoiner:
+    """Makes texts of whole sentences fit to be written one after the other.
 
-    Between them goes the empty line that the end of a file may lack; a byte-order mark stays at
-    the very beginning only.
+    It is called with each text and the name of its format. Between them goes
+    the empty line that the end of a file may lack, if the format has such lines; a byte-order mark
+    stays at the very beginning only.
     """
-    before: bytes | None = None
 
-    def join(text: bytes) -> bytes:
-        nonlocal before
-        if before is not None and text:
+    def __init__(self) -> None:
+        self._before: bytes | None = None
+
+    def __call__(self, text: bytes, format: str = "conllu") -> bytes:  # noqa: A002  # as above
+        """The text with what must come before it."""
+        if not text:
+            return text
+        if self._before is not None:
             text = text.removeprefix(_BYTE_ORDER_MARK)
-            text = _core.missing_separator(before) + text
-        if text:
-            before = text
+            if format_named(format).blank_lines:
+                text = _core.missing_separator(self._before) + text
+        self._before = text
         return text
-
-    return join
 
 
 def _runs(sentences: Iterable[Sentence]) -> Iterator[tuple[Block, int, int]]:

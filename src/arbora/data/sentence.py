@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora._core import data as _core
 from arbora.arrays import as_array, as_list
-from arbora.data.blocks import Block, Format, format_code
+from arbora.data.block import Block, is_text
+from arbora.data.formats import layout_named
 from arbora.errors import ArgumentError, ShapeError
 from arbora.types import IntArray
 
@@ -24,7 +24,7 @@ _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _DEPREL, _DEPS, _MISC = 1, 2, 3, 4, 5, 7, 8
 
 
 class Sentence:
-    """A sentence of a CoNLL-U or CoNLL-X file; a value that keeps every byte of it.
+    """A sentence of a file; a value that keeps every byte of it.
 
     The columns are lists with one entry per word, as in the file (`_` where it has nothing), made
     anew whenever they are asked for: `forms`, `lemmas`, `upos` (CPOSTAG), `xpos` (POSTAG), `feats`,
@@ -53,38 +53,34 @@ class Sentence:
         labels: Sequence[str] | None = None,
         misc: Sequence[str] | None = None,
         comments: Iterable[str] = (),
-        format: Format = "conllu",  # noqa: A002  # the public name
+        format: str = "conllu",  # noqa: A002  # the public name
     ) -> Sentence:
         """A new sentence; what is not given is `_`, and heads are missing."""
         forms = _strings("forms", forms)
         n = len(forms)
         if n == 0:
             raise ArgumentError("a sentence has at least one word; forms is empty.")
-        heads_text = None if heads is None else _head_texts(check_heads(heads, n))
-        columns = {
-            "ids": [str(word) for word in range(1, n + 1)],
-            "forms": forms,
-            "lemmas": lemmas,
-            "upos": upos,
-            "xpos": xpos,
-            "feats": feats,
-            "heads": heads_text,
-            "labels": labels,
-            "deps": None,
+        given = {
+            "lemmas": lemmas, "upos": upos, "xpos": xpos, "feats": feats, "labels": labels,
             "misc": misc,
+        }  # fmt: skip
+        columns: dict[str, Any] = {
+            name: [_checked_column(name, values, n)]
+            for name, values in {"forms": forms, **given}.items()
+            if values is not None
         }
-        rows = zip(
-            *(_checked_column(name, values, n) for name, values in columns.items()), strict=True
-        )
-        lines = [*_checked_comments(comments), *("\t".join(row) for row in rows), "", ""]
-        return cls.from_bytes("\n".join(lines).encode("utf-8"), format)
+        if heads is not None:
+            columns["heads"] = [check_heads(heads, n)]
+        lines = [_checked_comments(comments)]
+        block = Block.from_columns(**columns, comments=lines, layout=layout_named(format))
+        return cls(block, 0, block.heads)
 
     @classmethod
-    def from_bytes(cls, text: bytes, format: Format = "conllu") -> Sentence:  # noqa: A002  # as above
+    def from_bytes(cls, text: bytes, format: str = "conllu") -> Sentence:  # noqa: A002  # as above
         """The one sentence of a text."""
         if not isinstance(text, bytes):
             raise ArgumentError(f"a sentence is read from bytes, not from {type(text).__name__}.")
-        block = _core.read(text, format_code(format) or 0)
+        block = Block(text, layout_named(format))
         if len(block) != 1:
             problem = block.faults[0][1] if block.faults else f"the text has {len(block)} sentences"
             raise ArgumentError(f"this is not one sentence: {problem}.")
@@ -164,10 +160,9 @@ class Sentence:
         return " ".join(self.forms)
 
     @property
-    def format(self) -> Format:
+    def format(self) -> str:
         """The format of the file that the sentence is from."""
-        name: Format = get_args(Format)[self._block.format]
-        return name
+        return self._block.format
 
     @property
     def line(self) -> int:
@@ -175,7 +170,7 @@ class Sentence:
         return self._block.line(self._index)
 
     def to_conllu(self) -> str:
-        """The text as in the file, blank lines around it included."""
+        """The text as in the file, in its own format, blank lines around it included."""
         return bytes(self).decode("utf-8")
 
     def with_tree(
@@ -200,7 +195,7 @@ class Sentence:
             if len(labels) != n:
                 raise ShapeError(f"{len(labels)} labels were given for {n} words.")
             for label in labels:
-                if not _is_text(label):
+                if not is_text(label):
                     raise ArgumentError(f"the label {label!r} is not a string.")
         names = sorted(set(labels or ()))
         places = {name: place for place, name in enumerate(names)}
@@ -266,32 +261,18 @@ def check_heads(heads: ArrayLike, n_words: int) -> IntArray:
     return np.ascontiguousarray(given, dtype=np.int32)
 
 
-def _is_text(value: object) -> bool:
-    """Whether it is a string that a file can hold: one without halves of surrogate pairs."""
-    try:
-        return isinstance(value, str) and value.encode("utf-8") is not None
-    except UnicodeEncodeError:
-        return False
-
-
 def _strings(name: str, values: Iterable[str]) -> list[str]:
     if isinstance(values, str):
         raise ShapeError(f"{name} is a string; give a list of strings.")
     return as_list(values, f"{name} is a list of strings")
 
 
-def _head_texts(heads: IntArray) -> list[str]:
-    return ["_" if head < 0 else str(head) for head in heads.tolist()]
-
-
-def _checked_column(name: str, values: Sequence[str] | None, n: int) -> Sequence[str]:
-    if values is None:
-        return ["_"] * n
+def _checked_column(name: str, values: Sequence[str], n: int) -> list[str]:
     values = _strings(name, values)
     if len(values) != n:
         raise ShapeError(f"{name} has {len(values)} entries for {n} words; give a list of strings.")
     for word, value in enumerate(values, start=1):
-        good = _is_text(value) and value and value == value.strip(" ")
+        good = is_text(value) and value and value == value.strip(" ")
         if not good or any(c in value for c in "\t\r\n"):
             raise ArgumentError(
                 f"{name} of word {word} is {value!r}; a column holds a string that is not empty "
@@ -303,7 +284,7 @@ def _checked_column(name: str, values: Sequence[str] | None, n: int) -> Sequence
 def _checked_comments(comments: Iterable[str]) -> list[str]:
     lines = as_list(comments, "comments is a list of lines")
     for line in lines:
-        if not _is_text(line) or not line.startswith("#") or "\n" in line or "\r" in line:
+        if not is_text(line) or not line.startswith("#") or "\n" in line or "\r" in line:
             raise ArgumentError(f"the comment {line!r} must begin with # and be one line.")
     return lines
 
@@ -311,7 +292,7 @@ def _checked_comments(comments: Iterable[str]) -> list[str]:
 def _checked_misc(misc: Misc | None) -> dict[str, object]:
     if misc is None:
         return {}
-    if not isinstance(misc, Mapping) or not all(map(_is_text, misc)):
+    if not isinstance(misc, Mapping) or not all(map(is_text, misc)):
         raise ArgumentError(f"misc maps keys, which are strings, to values of words, not {misc!r}.")
     return {key: _values(values) for key, values in misc.items()}
 
@@ -322,6 +303,6 @@ def _values(values: Sequence[str | None] | NDArray[np.float64]) -> list[str] | N
         return np.ascontiguousarray(values, dtype=np.float64)
     listed = as_list(values, "values of misc are a list with one for each word")
     texts = ["" if value is None else str(value) for value in listed]
-    if not all(map(_is_text, texts)):
+    if not all(map(is_text, texts)):
         raise ArgumentError(f"the values of misc are texts, not {listed!r}.")
     return texts

@@ -11,7 +11,8 @@ from typing import Any, cast
 import numpy as np
 
 from arbora._core import data as _core
-from arbora.data.blocks import Format, OnError, read_blocks
+from arbora.data.block import Block
+from arbora.data.blocks import OnError, read_blocks
 from arbora.data.sentence import Sentence
 from arbora.data.source import ReadPath
 
@@ -114,7 +115,7 @@ class TreebankStats:
 def treebank_stats(
     source: ReadPath | Iterable[Sentence],
     *,
-    format: Format | None = None,  # noqa: A002  # as in read_conllu
+    format: str | None = None,  # noqa: A002  # as in read_conllu
     skip_bad: bool = False,
     on_error: OnError | None = None,
 ) -> TreebankStats:
@@ -140,7 +141,7 @@ def treebank_stats(
     )
 
 
-def _of_block(block: _core.Block) -> TreebankStats:
+def _of_block(block: Block) -> TreebankStats:
     lengths = block.n_words
     gaps = np.add.reduceat((block.heads < 0).astype(np.int64), np.cumsum(lengths) - lengths)
     nonprojective, crossing, roots = block.tree_shapes()

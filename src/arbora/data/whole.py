@@ -6,21 +6,15 @@ import os
 from collections.abc import Iterable
 from typing import cast
 
-from arbora._core import data as _core
 from arbora.arrays import as_list
-from arbora.data.blocks import (
-    MAX_SENTENCE_BYTES,
-    Block,
-    Format,
-    OnError,
-    format_code,
-    read_blocks,
-)
+from arbora.data.block import CONLLU_LAYOUT, Block
+from arbora.data.blocks import MAX_SENTENCE_BYTES, OnError, read_blocks
+from arbora.data.formats import layout_named
 from arbora.data.sentence import Sentence
 from arbora.data.source import ReadPath
 from arbora.errors import ArgumentError, DataError
 
-__all__ = ["TreebankSource", "block_from_bytes", "is_file", "read_whole"]
+__all__ = ["TreebankSource", "is_file", "read_whole"]
 
 TreebankSource = ReadPath | Iterable[Sentence]
 
@@ -29,7 +23,7 @@ _WHOLE = (1 << 31) - 1
 
 def read_whole(
     source: TreebankSource,
-    format: Format | None = None,  # noqa: A002  # the public name
+    format: str | None = None,  # noqa: A002  # the public name
     *,
     skip_bad: bool = False,
     on_error: OnError | None = None,
@@ -48,9 +42,8 @@ def read_whole(
         if size > _WHOLE:
             raise DataError("a treebank to learn from has at most 2 GB", _name(source), 1)
     if len(blocks) < 2:
-        return blocks[0] if blocks else _core.read(b"", format_code(format) or 0)
-    file_format = blocks[0].format
-    return _core.read(b"".join(block.texts(0, len(block)) for block in blocks), file_format)
+        return blocks[0] if blocks else Block(b"", CONLLU_LAYOUT)
+    return blocks[0].reread(b"".join(block.texts(0, len(block)) for block in blocks))
 
 
 def is_file(source: object) -> bool:
@@ -58,22 +51,17 @@ def is_file(source: object) -> bool:
     return isinstance(source, str | os.PathLike) or hasattr(source, "read")
 
 
-def block_from_bytes(text: bytes, format: Format) -> Block:  # noqa: A002  # as above
-    """A block from text that is known to be well-formed."""
-    return _core.read(text, format_code(format) or 0)
-
-
 def _of_sentences(sentences: Iterable[Sentence]) -> Block:
-    texts, formats = [], set()
+    texts, layouts = [], {}
     for sentence in as_list(sentences, "sentences come from a path, an open file or a list"):
         if not isinstance(sentence, Sentence):
             raise ArgumentError(f"a treebank is made of Sentence, not {type(sentence).__name__}.")
         text = bytes(sentence)
         texts.append(text if text.endswith(b"\n\n") else text.rstrip(b"\r\n") + b"\n\n")
-        formats.add(sentence.format)
-    if len(formats) > 1:
+        layouts[sentence.format] = layout_named(sentence.format)
+    if len(layouts) > 1:
         raise ArgumentError("the sentences are in two formats; convert them to one.")
-    return block_from_bytes(b"".join(texts), formats.pop() if formats else "conllu")
+    return Block(b"".join(texts), *layouts.values() or (CONLLU_LAYOUT,))
 
 
 def _name(source: object) -> str:

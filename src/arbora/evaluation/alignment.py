@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arbora.arrays import as_iterator
-from arbora.data import Format, read_conllu
+from arbora.data import read_conllu
 from arbora.data.source import ReadPath
 from arbora.data.whole import is_file
 from arbora.errors import AlignmentError, ArgumentError
@@ -147,7 +147,7 @@ def align(
     gold: AnnotatedSource,
     *systems: AnnotatedSource,
     punctuation: str | None = None,
-    format: Format | None = None,  # noqa: A002  # the public name
+    format: str | None = None,  # noqa: A002  # the public name
 ) -> Aligned:
     """Reads gold and systems in parallel; the first word that differs raises an error."""
     sources = [gold, *systems]
@@ -182,7 +182,7 @@ def align(
     )
 
 
-def _sentences(source: AnnotatedSource, file_format: Format | None) -> Iterator[AnnotatedSentence]:
+def _sentences(source: AnnotatedSource, file_format: str | None) -> Iterator[AnnotatedSentence]:
     if is_file(source):
         return read_conllu(cast("ReadPath", source), file_format)
     return _checked(cast("Iterable[object]", source))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.data import Format
 from arbora.evaluation.alignment import Aligned, AnnotatedSource, align
 from arbora.evaluation.counts import (
     Attachment,
@@ -131,13 +130,14 @@ def evaluate(
     system: AnnotatedSource,
     punctuation: str | None = None,
     *,
-    format: Format | None = None,  # noqa: A002  # the public name
+    format: str | None = None,  # noqa: A002  # the public name
 ) -> AttachmentScores:
     """Scores a system against gold; both are paths or iterables of sentences.
 
-    `punctuation` names the rule: "conllx", "conll2018" or "ptb". The default depends on the gold
-    format: "conllx" for CoNLL-X, and for CoNLL-U "conll2018", which agrees with the shared task's
-    scorer. `format` is the file format, "conllu" or "conllx"; by default it is detected.
+    `punctuation` names the rule: "conllx", "conll2018", "conll2009" or "ptb". The default depends
+    on the gold format: "conllx" for CoNLL-X, "conll2018" for CoNLL-U, which agrees with the shared
+    task's scorer, and "conll2009" for CoNLL-2008 and CoNLL-2009. `format` is the file format; by
+    default it is detected.
     Files with different words raise `AlignmentError` with the first difference. Spaces inside a
     form and case inside a multiword token are ignored. Sentences that are not trees are scored
     word by word and counted in `system_faults`.

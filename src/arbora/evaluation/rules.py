@@ -4,6 +4,7 @@
 | --- | --- | --- |
 | `conllx` | forms that consist of Unicode punctuation (category P*) | full |
 | `conll2018` | none | up to the first ":" |
+| `conll2009` | none | full |
 | `ptb` | gold tags `` '' : , . | full |
 """
 
@@ -74,15 +75,16 @@ RULES = {
             subtypes=False,
             single_root=True,
         ),
+        EvaluationRule("conll2009", "every word counts", _punctuation_forms, everything=True),
         EvaluationRule("ptb", "gold tags `` '' : , . are excluded", _punctuation_tags),
     )
 }
-RULE_OF_FORMAT = {"conllx": "conllx", "conllu": "conll2018"}
+RULE_OF_FORMAT = {"conllx": "conllx", "conll2008": "conll2009", "conll2009": "conll2009"}
 
 
 def rule_for(name: str | None, file_format: str) -> EvaluationRule:
     """The rule with this name; by default the rule of the file format."""
-    chosen = RULE_OF_FORMAT[file_format] if name is None else name
+    chosen = RULE_OF_FORMAT.get(file_format, "conll2018") if name is None else name
     if not isinstance(chosen, str) or chosen not in RULES:
         known = ", ".join(repr(rule) for rule in RULES)
         raise ArgumentError(f"there is no evaluation rule {chosen!r}: choose one of {known}.")

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.arrays import as_seed
-from arbora.data import Format
 from arbora.errors import ArgumentError
 from arbora.evaluation.alignment import AnnotatedSource, align
 from arbora.evaluation.counts import number, unannotated_text
@@ -99,7 +98,7 @@ def compare(
     *,
     permutations: int = 10_000,
     seed: int = 0,
-    format: Format | None = None,  # noqa: A002  # the public name
+    format: str | None = None,  # noqa: A002  # the public name
 ) -> Comparison:
     """Compares two systems on the same gold sentences; arguments as for `evaluate`.
 

@@ -305,13 +305,13 @@ def _untrained(fit: Fit, train: Block) -> Model:
 def _label_names(block: Block) -> list[str]:
     """The labels of words that have a head.
 
-    In CoNLL-U `_` is a missing label unless there is no other; in CoNLL-X it is an ordinary label.
+    In CoNLL-U `_` is a missing label unless there is no other; elsewhere it is an ordinary label.
     """
     names = [name for name, _ in block.column_names(7)]
     ids = np.asarray(block.label_ids(names))
     used = np.unique(ids[np.asarray(block.heads) >= 0])
     found = [names[i] for i in used.tolist()]
-    if block.format == 1:
+    if not block.layout.universal:
         return found
     return [name for name in found if name != "_"] or found
 

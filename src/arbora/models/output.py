@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Block, Sentence
-from arbora.data.whole import block_from_bytes
+from arbora.data.formats import layout_named
 from arbora.models.decoding import Decoder, ParsedTrees
 from arbora.options import ParseOptions
 from arbora.types import FloatArray, IntArray
 
-__all__ = ["ParsedBlock", "ParsedSentence", "parse_block"]
+__all__ = ["ParsedBlock", "ParsedSentence", "ParserStage", "parse_block"]
 
 # Comments and MISC entries that an earlier parse wrote.
 _OF_OTHER_TREES = [
@@ -55,8 +55,8 @@ class ParsedSentence(Sentence):
         )  # fmt: skip
 
 
-def _parsed_sentence(text: bytes, file_format: Any, *figures: Any) -> ParsedSentence:
-    block = block_from_bytes(text, file_format)
+def _parsed_sentence(text: bytes, file_format: str, *figures: Any) -> ParsedSentence:
+    block = Block(text, layout_named(file_format))
     return ParsedSentence(block, 0, block.heads, *figures)
 
 
@@ -74,14 +74,14 @@ class ParsedBlock:
         """The block with HEAD and DEPREL replaced, and nothing else changed.
 
         Comments and MISC entries of an earlier parse are removed. Probabilities are written to
-        MISC (ArcProb, LabelProb) and comments; in CoNLL-X, which has no MISC, to comments only.
+        MISC (ArcProb, LabelProb) and comments; in formats without MISC, to comments only.
         Certificates are written to comments.
         """
         names, labels = list(self.label_names), self.trees.labels
         if len(labels) and labels.min() < 0:
             names, labels = ["_"], np.zeros_like(labels)
         misc: dict[str, Any] = {}
-        if probabilities and self.block.format == 0:
+        if probabilities and self.block.layout.universal:
             misc["ArcProb"] = self.trees.arc_probabilities
             if self.trees.labels.min(initial=0) >= 0:
                 misc["LabelProb"] = self.trees.label_probabilities
@@ -91,8 +91,12 @@ class ParsedBlock:
             forgotten=_OF_OTHER_TREES,
         )  # fmt: skip
 
+    def to_block(self, probabilities: bool, certificates: bool = False) -> Block:
+        """The same as a block again."""
+        return self.block.reread(self.to_bytes(probabilities, certificates))
+
     def __iter__(self) -> Iterator[ParsedSentence]:
-        block = block_from_bytes(self.to_bytes(False), "conllx" if self.block.format else "conllu")
+        block = self.to_block(False)
         start = 0
         figures = self.trees
         for i in range(len(block)):
@@ -116,7 +120,7 @@ class ParsedBlock:
                 comments += self._certificate(i)
             if len(self.trees.log_probs):
                 comments.append(f"# arbora.log_prob = {self.trees.log_probs[i]:.6f}")
-            if probabilities and self.block.format == 1:
+            if probabilities and not self.block.layout.universal:
                 comments += self._probabilities(slice(start, start + count))
             lines.append("\n".join(comments))
             start += count
@@ -141,10 +145,8 @@ class ParsedBlock:
         return [f"# arbora.certified = {'yes' if certified else 'no'}", f"# arbora.gap = {gap:.6g}"]
 
 
-def parse_block(
-    decoder: Decoder, block: Block, options: ParseOptions, first: int = 0
-) -> ParsedBlock:
-    """Parses every sentence of a block; `first` is the number of its first sentence in the file."""
+def parse_block(decoder: Decoder, block: Block, options: ParseOptions) -> ParsedBlock:
+    """Parses every sentence of a block."""
     model = decoder.model
     encoded = model.encoder.encode(block)
     if options.kbest is None and options.samples is None:
@@ -152,10 +154,28 @@ def parse_block(
         trees = decoder(encoded, options.probabilities)
         return ParsedBlock(block, sentences, None, trees, model.labels)
     pieces = [
-        decoder.kbest_or_samples(encoded, sentences, options, first + sentences)
+        decoder.kbest_or_samples(encoded, sentences, options, block.first_sentence + sentences)
         for sentences in decoder.pieces(encoded)
     ]
     counts = np.concatenate([count for _, count in pieces])
     ranks = np.concatenate([np.arange(1, count + 1) for count in counts.tolist()])
     trees = ParsedTrees.joined([trees for trees, _ in pieces])
     return ParsedBlock(block, np.repeat(np.arange(len(block)), counts), ranks, trees, model.labels)
+
+
+@dataclass(frozen=True)
+class ParserStage:
+    """A parser with its options as a `Stage`: HEAD and DEPREL of a block are replaced.
+
+    Probabilities, ranks and certificates are written beside them if the options ask for them.
+    """
+
+    decoder: Decoder
+    options: ParseOptions
+
+    def __call__(self, block: Block, /) -> Block:
+        """The block with trees; one without sentences stays as it is."""
+        if not len(block):
+            return block
+        parsed = parse_block(self.decoder, block, self.options)
+        return parsed.to_block(self.options.probabilities, self.options.certificates)

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
-from arbora.data import Block, Format, Sentence, read_blocks
+from arbora.data import Block, Chunk, Sentence, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
-from arbora.data.source import ReadPath, check_path, source_name
+from arbora.data.source import ReadPath, check_path
 from arbora.data.whole import TreebankSource, is_file, read_whole
 from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.features import WordClusters, read_clusters
 from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, SpanningTrees
 from arbora.inference.packed import available_threads
 from arbora.models.decoding import Decoder, Scored
-from arbora.models.lengths import check_lengths, without_long_sentences
+from arbora.models.lengths import check_lengths
 from arbora.models.model import Model
 from arbora.models.model_file import from_bytes, read_model, to_bytes, write_model
-from arbora.models.output import ParsedBlock, ParsedSentence, parse_block
+from arbora.models.output import ParsedSentence, ParserStage, parse_block
 from arbora.options import (
     BeliefPropagationOptions,
     ExactOptions,
@@ -109,7 +109,7 @@ class Parser:
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
         observer: Observer | None = None,
-        format: Format | None = None,  # noqa: A002  # the public name
+        format: str | None = None,  # noqa: A002  # the public name
         skip_bad: bool = False,
         on_error: Callable[[DataError], object] | None = None,
     ) -> Parser:
@@ -175,30 +175,34 @@ class Parser:
         return list(parse_block(self.decoder(how), block, how)) if len(block) else []
 
     def _parse_file(self, path: ReadPath, how: ParseOptions) -> Iterator[ParsedSentence]:
-        for parsed in self.parse_blocks(path, how):
-            yield from parsed[0]
+        decoder = self.decoder(how)
+        for chunk in self.chunks(path, how):
+            if len(chunk.block):
+                yield from parse_block(decoder, chunk.block, how)
 
-    def parse_blocks(
+    def __call__(self, block: Block, /) -> Block:
+        """The parser as a `Stage`: the block with HEAD and DEPREL replaced."""
+        return self.stage(ParseOptions())(block)
+
+    def stage(self, options: ParseOptions) -> ParserStage:
+        """The parser as a `Stage` with options; refuses those that it cannot honour."""
+        return ParserStage(self.decoder(options), options)
+
+    def chunks(
         self,
         path: ReadPath,
         options: ParseOptions,
         *,
-        decoder: Decoder | None = None,
-        format: Format | None = None,  # noqa: A002  # the public name
+        format: str | None = None,  # noqa: A002  # the public name
         skip_bad: bool = False,
         on_error: Callable[[DataError], object] | None = None,
-    ) -> Iterator[tuple[ParsedBlock, int]]:
-        """Parses a file in bounded memory: yields blocks and the number of bytes read so far."""
-        decoder, first = decoder or self.decoder(options), 0
+    ) -> Iterator[Chunk]:
+        """A file in blocks that can be parsed in bounded memory, whatever the options are."""
         trees = options.kbest or options.samples or 1
         size = max(CHUNK_SIZE // trees, _SMALLEST_CHUNK)
-        for chunk in read_blocks(path, format, skip_bad, on_error, chunk_size=size):
-            block = without_long_sentences(
-                chunk.block, options.max_words, source_name(path), skip_bad, on_error
-            )
-            if len(block):
-                yield parse_block(decoder, block, options, first), chunk.bytes_read
-                first += len(block)
+        return read_blocks(
+            path, format, skip_bad, on_error, chunk_size=size, max_words=options.max_words
+        )
 
     def decoder(self, options: ParseOptions | None = None) -> Decoder:
         """The model ready to parse; unsupported options raise an error."""

@@ -1,25 +1,20 @@
-// Sentences of a CoNLL-U or CoNLL-X file, kept as the bytes of the file plus an index: reading is
-// one pass, and unchanged fields are written back byte for byte.
+// Sentences of a file with one line per word, kept as the bytes of the file plus an index: reading
+// is one pass, and unchanged fields are written back byte for byte.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "arbora/data/layout.hpp"
+#include "arbora/data/wide_lines.hpp"
 #include "arbora/layers.hpp"
 
 namespace arbora::data {
 
-enum class Format : int { conllu = 0, conllx = 1 };
-
-// The ten columns, by their CoNLL-U names; CoNLL-X calls upos CPOSTAG, xpos POSTAG, deps PHEAD and
-// misc PDEPREL.
-enum class Column : int { id, form, lemma, upos, xpos, feats, head, deprel, deps, misc };
-
-inline constexpr int kColumns = 10;
-std::string_view column_name(Column column, Format format);    // as the format calls it
 inline constexpr std::int32_t kNoHead = -1;                    // "_" in the HEAD column
 inline constexpr std::size_t kMaxText = std::size_t{1} << 31;  // bytes of one block
 
@@ -30,11 +25,13 @@ struct Fault {
 };
 
 struct ReadOptions {
-  Format format = Format::conllu;
-  std::int64_t first_line = 1;  // number of the text's first line in its file
-  bool is_last = true;          // false: more text follows, the last sentence is left out
-  bool trees = false;           // cycles and missing roots are faults
-  bool skip_bad = false;        // false: stop at the first bad sentence
+  std::shared_ptr<const Layout> layout = std::make_shared<const Layout>();
+  std::int64_t first_line = 1;      // number of the text's first line in its file
+  std::int64_t first_sentence = 0;  // number of valid sentences of the file before it
+  std::int64_t max_words = std::numeric_limits<std::int64_t>::max();  // longer ones are faults
+  bool is_last = true;    // false: more text follows, the last sentence is left out
+  bool trees = false;     // cycles and missing roots are faults
+  bool skip_bad = false;  // false: stop at the first bad sentence
 };
 
 class Block {
@@ -55,14 +52,20 @@ class Block {
            first_word_[static_cast<std::size_t>(sentence)];
   }
   std::string_view field(std::int64_t sentence, std::int64_t word, Column column) const {
-    const std::uint32_t* tabs = starts(sentence, word) + static_cast<int>(column);
-    return {text_.data() + tabs[0], tabs[1] - tabs[0] - 1};
+    const std::uint32_t* at = starts(sentence, word) + static_cast<int>(column) * step_;
+    if (step_ != 1 && at[0] == kAbsent) return "_";
+    return {text_.data() + at[0], at[1] - at[0] - 1};
   }
+  // A column of the word's line by its place in the line, 0 is the first.
+  std::string_view line_field(std::int64_t sentence, std::int64_t word, int place) const;
   // 0 is the root symbol, kNoHead a head that the file does not give.
   const std::int32_t* heads(std::int64_t sentence) const {
     return heads_.data() + first_word_[static_cast<std::size_t>(sentence)];
   }
-  Format format() const { return format_; }
+  const Layout& layout() const { return *layout_; }
+  std::shared_ptr<const Layout> shared_layout() const { return layout_; }
+  // How many good sentences of the file come before the block.
+  std::int64_t first_sentence() const { return first_sentence_; }
 
   // The number of words before a sentence: its offset in flat arrays.
   std::int64_t first_word(std::int64_t sentence) const {
@@ -110,7 +113,7 @@ class Block {
     return places_[static_cast<std::size_t>(sentence)];
   }
   const std::uint32_t* starts(std::int64_t sentence, std::int64_t word) const {
-    return starts_.data() + (first_word(sentence) + word - 1) * (kColumns + 1);
+    return starts_.data() + (first_word(sentence) + word - 1) * width_;
   }
   std::string_view between(std::uint32_t begin, std::uint32_t end) const {
     return text_.substr(begin, end - begin);
@@ -118,17 +121,23 @@ class Block {
 
   std::shared_ptr<const void> owner_;
   std::string_view text_;
-  Format format_ = Format::conllu;
+  std::shared_ptr<const Layout> layout_ = std::make_shared<const Layout>();
+  std::int64_t first_sentence_ = 0;
   std::vector<std::int64_t> first_word_{0};  // of each sentence, and the end
   std::vector<Place> places_;                // one of each sentence
-  std::vector<std::uint32_t>
-      starts_;                       // of each word's fields, and one past the end of the last one
+  // Where each word's fields begin. In layouts that are in order: kColumns starts, and one past the
+  // end of the last field, for a field ends before the tab before the next. In others: for each
+  // column its start and one past its end, twice kAbsent if the format has none.
+  std::vector<std::uint32_t> starts_;
+  std::int64_t width_ = kColumns + 1;
+  int step_ = 1;
   std::vector<std::int32_t> heads_;  // one of each word
   std::vector<Fault> faults_, remarks_;
   std::int64_t next_line_ = 1;
 };
 
-// Which format a text is in, from its beginning. The first sign that is found decides:
+// Whether a text with ten columns is CoNLL-U or CoNLL-X, from its beginning. The first sign that is
+// found decides:
 //   1. a comment (other than "# arbora."), an id like 3-4 or an id like 8.1: CoNLL-U;
 //   2. a bare number in column 9, which is a PHEAD: CoNLL-X;
 //   3. a tag in column 4 that is no UD tag, and no SpaceAfter in column 10: CoNLL-X;
@@ -136,7 +145,7 @@ class Block {
 // HEAD and DEPREL are not used, so a file without them is recognised as well. The format is not
 // certain if there is no sign and no UD tag.
 struct Guess {
-  Format format;
+  bool universal;
   bool certain;
 };
 Guess guess_format(std::string_view beginning);

@@ -1,6 +1,6 @@
-// Writes sentences with new trees. HEAD and DEPREL are replaced; in CoNLL-U, items of MISC and
-// comments can be added or removed. Every other byte is unchanged: ID, FORM, LEMMA, UPOS, XPOS,
-// FEATS, DEPS (PHEAD), in CoNLL-X PDEPREL, multiword tokens, empty nodes, comments, line ends.
+// Writes sentences with new columns. HEAD, DEPREL and other given columns are replaced; in CoNLL-U,
+// items of MISC can be added or removed, and comments in every format. Every other byte is
+// unchanged: other columns, multiword tokens, empty nodes, comments, line ends.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,18 @@ struct MiscItems {
   const std::string_view* texts = nullptr;
 };
 
+// A whole column; formats that lack it refuse it.
+struct NewTexts {
+  Column column;
+  const std::string_view* texts;
+};
+
 // One entry per word (comments: per sentence), in the order of the sentences that are rendered.
 struct NewColumns {
   const std::int32_t* heads = nullptr;   // null: as they are; kNoHead: _
   const std::int32_t* labels = nullptr;  // null: as they are; -1: _
   std::span<const std::string_view> label_names;
+  std::span<const NewTexts> texts;  // of columns other than ID, HEAD and DEPREL
   std::span<const MiscItems> misc;
   const std::string_view* comments = nullptr;  // lines joined by \n, without a last \n
   // Keys of MISC and of comments to remove, because they are about the old tree.

@@ -1,0 +1,121 @@
+"""What a file format has to offer: a reader and a writer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Protocol
+
+import numpy as np
+
+from arbora.data.block import Block
+
+__all__ = ["Format", "Piece", "Place", "Reader", "Sign", "Writer"]
+
+
+class Sign(IntEnum):
+    """What the beginning of a file says about its format; the highest sign decides."""
+
+    no = 0
+    possible = 1  # nothing speaks against it
+    certain = 2
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in its file a piece of text begins, and how it is to be read."""
+
+    first_line: int = 1
+    first_sentence: int = 0  # how many good sentences come before it
+    is_last: bool = True  # False: more text follows, so the last sentence may go on
+    trees: bool = False  # cycles and missing roots are faults
+    skip_bad: bool = False  # False: nothing after the first fault is needed
+    max_words: int | None = None  # longer sentences are faults
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The sentences of a piece of text, and how much of it was read.
+
+    `size` counts bytes: the rest comes again with more text after it. `next_line` is the number of
+    the first line that was not read. `faults` are pairs of line and reason, `remarks` the same of
+    what is odd but was read.
+    """
+
+    block: Block
+    size: int
+    next_line: int
+    faults: Sequence[tuple[int, str]] = ()
+    remarks: Sequence[tuple[int, str]] = ()
+
+    @classmethod
+    def of_block(cls, block: Block) -> Piece:
+        """All that a block knows of its own text."""
+        return cls(block, block.size, block.next_line, block.faults, block.remarks)
+
+    @classmethod
+    def from_columns(
+        cls,
+        place: Place,
+        lines: Sequence[int],
+        *,
+        size: int,
+        next_line: int,
+        faults: Sequence[tuple[int, str]] = (),
+        **columns: Any,
+    ) -> Piece:
+        """Sentences given as columns (`Block.from_columns`), each with the line it begins on.
+
+        Long sentences and heads that are no trees become faults, if the place asks for that.
+        Without `skip_bad` the sentences after the first fault are left out.
+        """
+        made = Block.from_columns(**columns)
+        found = list(faults)
+        checked = Block(
+            made.texts(0, len(made)), made.layout, trees=place.trees, max_words=place.max_words,
+            skip_bad=True,
+        )  # fmt: skip
+        starts = np.array([made.line(i) for i in range(len(made))], dtype=np.int64)
+        bad = [int(np.searchsorted(starts, line, "right")) - 1 for line, _ in checked.faults]
+        found += [(lines[i], reason) for i, (_, reason) in zip(bad, checked.faults, strict=True)]
+        found.sort()
+        end = min((line for line, _ in found), default=next_line)
+        kept = [i for i in range(len(made)) if i not in bad and (place.skip_bad or lines[i] < end)]
+        text = b"".join(made.text(i) for i in kept)
+        block = Block(text, made.layout, first_sentence=place.first_sentence)
+        return cls(block, size, next_line, found if place.skip_bad else found[:1])
+
+
+class Reader(Protocol):
+    """From text to sentences."""
+
+    def recognises(self, beginning: bytes) -> Sign:
+        """Whether a file that begins so is in this format; the text ends with a whole line."""
+        ...
+
+    def read(self, text: bytes, place: Place) -> Piece:
+        """The whole sentences of a text. What may go on in the text that follows is left."""
+        ...
+
+
+class Writer(Protocol):
+    """From sentences to text."""
+
+    def write(self, block: Block) -> bytes:
+        """The text of a block of CoNLL-U, or of one that the format's own reader gave."""
+        ...
+
+
+@dataclass(frozen=True)
+class Format:
+    """An entry of the table of formats.
+
+    `blank_lines` says whether sentences are separated by blank lines, so that one is put between
+    texts that lack it.
+    """
+
+    title: str  # what people call it
+    reader: Reader
+    writer: Writer
+    blank_lines: bool = True
