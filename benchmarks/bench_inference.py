@@ -160,6 +160,23 @@ def bench_threads(rng: np.random.Generator, rounds: int) -> None:
     )  # fmt: skip
 
 
+def bench_lists(rng: np.random.Generator, rounds: int) -> None:
+    rows = []
+    for n in (5, 10, 25):
+        stack = random_scores(rng, n)
+        row = [str(n)]
+        for kind in (SpanningTrees, ProjectiveTrees):
+            candidates = {
+                "list": lambda kind=kind, s=list(stack): kind.batch(s, threads=1).log_partition,
+                "array": lambda kind=kind, s=stack: kind.batch(s, threads=1).log_partition,
+            }
+            times = interleaved(candidates, rounds)
+            row += [microseconds(times, "list"), f"{ratio(times, 'list', 'array'):.2f}"]
+        rows.append([*row, "1.15"])
+    header = ["n", "spanning us", "x array", "projective us", "x array", "goal"]
+    table("a list of arrays against one array, log Z", header, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -175,7 +192,9 @@ def main() -> None:
         f"{platform.machine()}, {os.cpu_count()} cores; {SENTENCES} sentences per call, times per"
     )
     print(f"sentence, x = times faster; with NumPy and {', '.join(found) or 'nothing else'}")
-    for bench in (bench_spanning_sums, bench_best_tree, bench_projective, bench_threads):
+    for bench in (
+        bench_spanning_sums, bench_best_tree, bench_projective, bench_lists, bench_threads,
+    ):  # fmt: skip
         bench(rng, arguments.rounds)
 
 

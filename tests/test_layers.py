@@ -30,7 +30,7 @@ CORE_LAYERS = [
 CORE_DEPTH = {name: depth for depth, names in enumerate(CORE_LAYERS) for name in names}
 
 # The layer of the package that a submodule of the core belongs to, where the names differ.
-KERNELS_OF = {"learning": "fitting", "parts": "scores"}
+KERNELS_OF = {"learning": "fitting"}
 
 
 def layer_of(module: str) -> str:
@@ -86,6 +86,21 @@ def test_the_core_does_not_know_python_and_includes_go_down():
         for there in re.findall(r'#include "arbora/(\w+)/', text):
             down = CORE_DEPTH[there] > CORE_DEPTH[here]
             assert down or there == here, f"{path} includes {there}"
+
+
+def test_every_folder_of_the_core_is_a_namespace():
+    for path in [*ROOT.glob("cpp/include/arbora/*/*.hpp"), *ROOT.glob("cpp/src/*/*.cpp")]:
+        names = re.findall(r"^namespace arbora[\w:]*", path.read_text(encoding="utf-8"), re.M)
+        assert set(names) <= {f"namespace arbora::{path.parent.name}"}, path
+
+
+def test_namespaces_of_the_core_see_the_layers_below():
+    text = (ROOT / "cpp/include/arbora/layers.hpp").read_text(encoding="utf-8")
+    for here, depth in CORE_DEPTH.items():
+        block = re.search(rf"^namespace {here} {{(.*?)}}", text, re.M | re.S)
+        assert block is not None, here
+        seen = set(re.findall(r"using namespace (\w+);", block.group(1)))
+        assert seen == {there for there in CORE_DEPTH if CORE_DEPTH[there] > depth}, here
 
 
 def test_files_stay_readable():

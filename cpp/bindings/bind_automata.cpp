@@ -8,71 +8,50 @@
 #include "arrays.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
+namespace arbora::bindings {
 namespace {
 
-using arbora::PartBatch;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::part_scores;
-using arbora::border::part_values;
-using Floats = Input<double>;
-using FloatAnswer = InOut<double>;
-
-// What a kernel makes of the walks of all heads: best ones, or sums.
+// Best walks of all heads, or sums over walks, by kernel.
 template <auto Kernel>
-void over_walks(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
-                Floats grandparents, Floats grandsiblings, FloatAnswer d_arcs,
-                FloatAnswer d_consecutive, FloatAnswer d_siblings, FloatAnswer d_grandparents,
-                FloatAnswer d_grandsiblings, FloatAnswer values, int threads) {
-  const auto scores = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
-  const auto answer =
-      part_values(parts, d_arcs, d_consecutive, d_siblings, d_grandparents, d_grandsiblings);
-  arbora::border::check_count(values.size(), parts.size(), "values");
+void over_walks(const PartBatch& parts, const PartInput& scores, const PartAnswer& answer,
+                FloatAnswer values, int threads) {
+  const auto given = part_scores(parts, scores);
+  const auto found = part_values(parts, answer);
+  check_count(values.size(), parts.size(), "values");
   nb::gil_scoped_release release;
-  Kernel(parts, scores, answer, values.data(), threads);
+  Kernel(parts, given, found, values.data(), threads);
 }
 
-void tree_parts(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
-                Floats grandparents, Floats grandsiblings, FloatAnswer d_arcs,
-                FloatAnswer d_consecutive, FloatAnswer d_siblings, FloatAnswer d_grandparents,
-                FloatAnswer d_grandsiblings, FloatAnswer values, int threads,
-                Input<std::int32_t> heads, double amount) {
-  const auto scores = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
-  const auto answer =
-      part_values(parts, d_arcs, d_consecutive, d_siblings, d_grandparents, d_grandsiblings);
-  arbora::border::check_count(values.size(), parts.size(), "values");
-  arbora::border::check_count(heads.size(), parts.place(parts.size()).words, "heads");
+void tree_parts(const PartBatch& parts, const PartInput& scores, const PartAnswer& answer,
+                FloatAnswer values, Input<std::int32_t> heads, double amount, int threads) {
+  const auto given = part_scores(parts, scores);
+  const auto found = part_values(parts, answer);
+  check_count(values.size(), parts.size(), "values");
+  check_count(heads.size(), parts.place(parts.size()).words, "heads");
   nb::gil_scoped_release release;
-  arbora::batch_tree_parts(parts, scores, heads.data(), amount, answer, values.data(), threads);
+  batch_tree_parts(parts, given, heads.data(), amount, found, values.data(), threads);
 }
 
 template <auto Kernel>
 void bind_walks(nb::module_& module, const char* name, const char* doc) {
-  module.def(name, &over_walks<Kernel>, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
-             "grandparents"_a, "grandsiblings"_a, "d_arcs"_a.noconvert(),
-             "d_consecutive"_a.noconvert(), "d_siblings"_a.noconvert(),
-             "d_grandparents"_a.noconvert(), "d_grandsiblings"_a.noconvert(),
+  module.def(name, &over_walks<Kernel>, "parts"_a, "scores"_a, "answer"_a.noconvert(),
              "values"_a.noconvert(), "threads"_a, doc);
 }
 
 }  // namespace
 
 void bind_automata(nb::module_& module) {
-  bind_walks<&arbora::batch_best_walks>(
+  bind_walks<&batch_best_walks>(
       module, "best_walks",
       "Adds 1 to every part of the best walks of all heads; values are their scores.");
-  bind_walks<&arbora::batch_best_choices>(module, "best_choices",
-                                          "The same where every word also chooses its own head.");
-  bind_walks<&arbora::batch_walk_sums>(
+  bind_walks<&batch_best_choices>(module, "best_choices",
+                                  "The same where every word also chooses its own head.");
+  bind_walks<&batch_walk_sums>(
       module, "walk_sums",
       "Adds the expected counts of parts over all walks; values are log sums.");
-  module.def("tree_parts", &tree_parts, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
-             "grandparents"_a, "grandsiblings"_a, "d_arcs"_a.noconvert(),
-             "d_consecutive"_a.noconvert(), "d_siblings"_a.noconvert(),
-             "d_grandparents"_a.noconvert(), "d_grandsiblings"_a.noconvert(),
-             "values"_a.noconvert(), "threads"_a, "heads"_a, "amount"_a,
+  module.def("tree_parts", &tree_parts, "parts"_a, "scores"_a, "answer"_a.noconvert(),
+             "values"_a.noconvert(), "heads"_a, "amount"_a, "threads"_a,
              "Adds an amount to every part of the given trees; values are the trees' scores.");
 }
+
+}  // namespace arbora::bindings

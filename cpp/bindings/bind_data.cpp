@@ -22,20 +22,11 @@
 #include "arbora/data/tree_shape.hpp"
 #include "arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
+namespace arbora::bindings {
 namespace {
 
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::to_array;
-using arbora::data::Block;
-using arbora::data::Column;
-using arbora::data::Fault;
-using arbora::data::Format;
+using data::Fault;
 using Strings = nb::typed<nb::list, nb::str>;
-using Ints = Input<std::int32_t>;
 using View = nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>;  // read-only
 
 std::string_view contents(const nb::bytes& data) { return {data.c_str(), data.size()}; }
@@ -46,7 +37,7 @@ void check_sentence(const Block& block, std::int64_t sentence) {
 }
 
 Column to_column(int column) {
-  if (column < 0 || column >= arbora::data::kColumns) throw nb::index_error("no such column");
+  if (column < 0 || column >= data::kColumns) throw nb::index_error("no such column");
   return static_cast<Column>(column);
 }
 
@@ -54,8 +45,8 @@ PyObject* to_str(std::string_view text) {
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict");
 }
 
-// Strings that were made lately, so that tags and common words are one object each. A place for
-// each hash, taken over by whoever comes: bounded, and good for what repeats.
+// A cache of recent strings, so that tags and common words are one object each: direct-mapped by
+// hash, hence bounded.
 class Pool {
  public:
   PyObject* get(std::string_view text) {
@@ -82,8 +73,8 @@ class Pool {
 };
 
 Pool& pool(Column column) {
-  // never destroyed: Python may be gone by then
-  static auto* const pools = new std::array<Pool, arbora::data::kColumns>();
+  // never destroyed: the interpreter may be finalised earlier
+  static auto* const pools = new std::array<Pool, data::kColumns>();
   return (*pools)[static_cast<std::size_t>(column)];
 }
 
@@ -174,14 +165,14 @@ struct MiscArguments {
   std::vector<std::string> keys;
   std::vector<Input<double>> numbers;
   std::vector<std::vector<std::string_view>> texts;
-  std::vector<arbora::data::MiscItems> items;
+  std::vector<data::MiscItems> items;
 
   MiscArguments(const nb::dict& misc, std::size_t words, int decimals) {
     keys.reserve(misc.size());
     texts.reserve(misc.size());
     for (const auto& [key, values] : misc) {
       keys.push_back(nb::cast<std::string>(key));
-      arbora::data::MiscItems one;
+      data::MiscItems one;
       one.key = keys.back();
       one.decimals = decimals;
       std::size_t size = 0;
@@ -204,14 +195,15 @@ struct MiscArguments {
   }
 };
 
-void check_size(std::size_t size, std::int64_t expected, const char* what) {
+void check_entries(std::size_t size, std::int64_t expected, const char* what) {
   if (size != static_cast<std::size_t>(expected)) {
     throw std::invalid_argument(std::string(what) + " has " + std::to_string(size) +
                                 " entries where " + std::to_string(expected) + " are needed");
   }
 }
 
-nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<Ints> label_ids,
+nb::bytes render(const Block& block, std::optional<Heads> heads,
+                 std::optional<Input<std::int32_t>> label_ids,
                  const std::vector<std::string>& label_names,
                  const nb::typed<nb::dict, nb::str, nb::object>& misc,
                  std::optional<std::vector<std::string>> comments,
@@ -225,14 +217,15 @@ nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<In
     check_sentence(block, s);
     words += block.words(s);
   }
-  if (heads) check_size(heads->size(), words, "heads");
-  if (label_ids) check_size(label_ids->size(), words, "label_ids");
-  if (comments) check_size(comments->size(), static_cast<std::int64_t>(chosen.size()), "comments");
+  if (heads) check_entries(heads->size(), words, "heads");
+  if (label_ids) check_entries(label_ids->size(), words, "label_ids");
+  if (comments)
+    check_entries(comments->size(), static_cast<std::int64_t>(chosen.size()), "comments");
   const std::vector<std::string_view> names(label_names.begin(), label_names.end());
   const MiscArguments arguments(misc, static_cast<std::size_t>(words), decimals);
   std::vector<std::string_view> lines;
   if (comments) lines.assign(comments->begin(), comments->end());
-  arbora::data::NewColumns columns;
+  data::NewColumns columns;
   columns.heads = heads ? heads->data() : nullptr;
   columns.labels = label_ids ? label_ids->data() : nullptr;
   columns.label_names = names;
@@ -243,20 +236,20 @@ nb::bytes render(const Block& block, std::optional<Ints> heads, std::optional<In
   std::string text;
   {
     nb::gil_scoped_release release;
-    text = arbora::data::render(block, chosen, columns);
+    text = data::render(block, chosen, columns);
   }
   return to_bytes(text);
 }
 
-Block read_block(nb::bytes data, int format, std::int64_t first_line, bool whole, bool trees,
+Block read_block(nb::bytes data, int format, std::int64_t first_line, bool is_last, bool trees,
                  bool skip_bad) {
-  arbora::data::ReadOptions options;
+  data::ReadOptions options;
   options.format = static_cast<Format>(format);
   options.first_line = first_line;
-  options.whole = whole;
+  options.is_last = is_last;
   options.trees = trees;
   options.skip_bad = skip_bad;
-  // the block shares the bytes; whoever drops it last may not hold the GIL
+  // the block shares the bytes; its last owner may not hold the GIL
   PyObject* const kept = data.ptr();
   Py_INCREF(kept);
   const std::shared_ptr<const void> owner(kept, [](PyObject* bytes) {
@@ -277,12 +270,12 @@ Lines lines_of(const std::vector<Fault>& faults) {
 }
 
 // Non-projective arcs, crossing arcs and roots of one sentence, and of each sentence of a block.
-std::tuple<std::int64_t, std::int64_t, std::int64_t> tree_shape(Ints heads) {
+std::tuple<std::int64_t, std::int64_t, std::int64_t> tree_shape(Heads heads) {
   const auto n = static_cast<std::int64_t>(heads.size());
   for (std::size_t i = 0; i < heads.size(); ++i) {
     if (heads.data()[i] < -1 || heads.data()[i] > n) throw std::invalid_argument("bad head");
   }
-  const arbora::data::TreeShape shape = arbora::data::tree_shape(heads.data(), n);
+  const data::TreeShape shape = data::tree_shape(heads.data(), n);
   return {shape.nonprojective, shape.crossing, shape.roots};
 }
 
@@ -292,7 +285,7 @@ std::tuple<Output<std::int64_t>, Output<std::int64_t>, Output<std::int64_t>> tre
   {
     nb::gil_scoped_release release;
     for (std::int64_t s = 0; s < block.sentences(); ++s) {
-      const auto shape = arbora::data::tree_shape(block.heads(s), block.words(s));
+      const auto shape = data::tree_shape(block.heads(s), block.words(s));
       nonprojective.push_back(shape.nonprojective);
       crossing.push_back(shape.crossing);
       roots.push_back(shape.roots);
@@ -345,7 +338,7 @@ void bind_data(nb::module_& module) {
           "texts",
           [](const Block& b, std::int64_t first, std::int64_t last) {
             if (first < 0 || last > b.sentences()) throw nb::index_error("no such sentence");
-            return to_bytes(arbora::data::copy(b, first, last));
+            return to_bytes(data::copy(b, first, last));
           },
           "first"_a, "last"_a, "All bytes of the sentences first, ..., last - 1.")
       .def("lines",
@@ -366,19 +359,21 @@ void bind_data(nb::module_& module) {
            "forgotten"_a = std::vector<std::string>(),
            "The sentences (all, or those named) as text with new columns; render.hpp has the "
            "rules.");
-  module.def("read", &read_block, "data"_a, "format"_a, "first_line"_a = 1, "whole"_a = true,
+  module.def("read", &read_block, "data"_a, "format"_a, "first_line"_a = 1, "is_last"_a = true,
              "trees"_a = false, "skip_bad"_a = false, "Indexes the sentences of a text.");
   module.def("tree_shape", &tree_shape, "heads"_a,
              "Non-projective arcs, crossing arcs and roots of a tree.");
   module.def(
       "guess_format",
       [](nb::bytes beginning) {
-        const auto [format, certain] = arbora::data::guess_format(contents(beginning));
+        const auto [format, certain] = data::guess_format(contents(beginning));
         return std::make_tuple(static_cast<int>(format), certain);
       },
       "beginning"_a, "0 for CoNLL-U, 1 for CoNLL-X, and whether anything tells which it is.");
   module.def(
       "missing_separator",
-      [](nb::bytes text) { return to_bytes(arbora::data::missing_separator(contents(text))); },
-      "text"_a, "What must follow a text before another sentence can be written.");
+      [](nb::bytes text) { return to_bytes(data::missing_separator(contents(text))); }, "text"_a,
+      "What must follow a text before another sentence can be written.");
 }
+
+}  // namespace arbora::bindings

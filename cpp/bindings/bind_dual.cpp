@@ -10,65 +10,52 @@
 #include "interrupts.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::Index;
-using arbora::Interruption;
-using arbora::PartBatch;
-using arbora::Solver;
-using arbora::TreeQuestion;
-using arbora::border::check_count;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::part_scores;
-using arbora::border::run_polling;
-using arbora::border::to_array;
 using Floats = Input<double>;
 using Ints = Input<std::int64_t>;
 
-TreeQuestion question_of(bool projective, bool multi, Index max_iterations, bool lazy = true,
-                         double seconds = arbora::kInfinity) {
-  return {projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
-          multi ? arbora::Root::multi : arbora::Root::single, max_iterations, lazy, seconds};
-}
+// Automata with states, as AutomatonList wants them: sides, states, numbers.
+using Automata = std::tuple<Ints, Ints, Floats>;
 
-void decode(const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
-            Floats grandparents, Floats grandsiblings, Ints sides, Ints states, Floats numbers,
-            bool projective, bool multi, Index max_iterations, int solver, bool lazy,
-            double seconds, InOut<std::int32_t> heads, InOut<double> scores, InOut<double> bounds,
-            InOut<std::uint8_t> certified, InOut<std::int64_t> iterations, int threads) {
-  const auto values = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
-  check_count(states.size(), static_cast<Index>(sides.size()), "states");
+// Where answers go: heads, scores, bounds, certificates, iterations.
+using Answers = std::tuple<InOut<std::int32_t>, InOut<double>, InOut<double>, InOut<std::uint8_t>,
+                           InOut<std::int64_t>>;
+
+DualAnswers checked(const PartBatch& parts, const Answers& answers) {
+  const auto& [heads, scores, bounds, certified, iterations] = answers;
   check_count(heads.size(), parts.place(parts.size()).words, "heads");
   check_count(scores.size(), parts.size(), "scores");
   check_count(bounds.size(), parts.size(), "bounds");
   check_count(certified.size(), parts.size(), "certified");
   check_count(iterations.size(), parts.size(), "iterations");
+  return {heads.data(), scores.data(), bounds.data(), certified.data(), iterations.data()};
+}
+
+void decode(const PartBatch& parts, const PartInput& tables, const Automata& given,
+            const TreeQuestion& question, int solver, const Answers& answers, int threads) {
+  const auto values = part_scores(parts, tables);
+  const auto& [sides, states, numbers] = given;
+  check_count(states.size(), static_cast<Index>(sides.size()), "states");
   if (solver < 0 || solver > 3) throw nb::index_error("no such solver");
-  const arbora::AutomatonList automata{{sides.data(), sides.size()},
-                                       {states.data(), states.size()},
-                                       {numbers.data(), numbers.size()}};
-  const arbora::DualAnswers answers{heads.data(), scores.data(), bounds.data(), certified.data(),
-                                    iterations.data()};
+  const AutomatonList automata{{sides.data(), sides.size()},
+                               {states.data(), states.size()},
+                               {numbers.data(), numbers.size()}};
+  const DualAnswers found = checked(parts, answers);
   run_polling([&](Interruption& interruption) {
-    arbora::batch_decode(parts, values, automata,
-                         question_of(projective, multi, max_iterations, lazy, seconds),
-                         static_cast<Solver>(solver), answers, threads, interruption);
+    batch_decode(parts, values, automata, question, static_cast<Solver>(solver), found, threads,
+                 interruption);
   });
 }
 
 std::tuple<Output<std::int32_t>, Output<double>, Output<double>> trace(
-    const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings, Floats grandparents,
-    Floats grandsiblings, Index sentence, bool projective, bool multi, Index max_iterations) {
-  const auto values = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+    const PartBatch& parts, const PartInput& tables, Index sentence, const TreeQuestion& question) {
+  const auto values = part_scores(parts, tables);
   if (sentence < 0 || sentence >= parts.size()) throw nb::index_error("no such sentence");
-  arbora::DualTrace found = run_polling([&](Interruption& interruption) {
-    return arbora::trace_dual(parts, values, sentence,
-                              question_of(projective, multi, max_iterations), interruption);
+  DualTrace found = run_polling([&](Interruption& interruption) {
+    return trace_dual(parts, values, sentence, question, interruption);
   });
   return {to_array(std::move(found.recomputed)), to_array(std::move(found.duals)),
           to_array(std::move(found.primals))};
@@ -77,14 +64,21 @@ std::tuple<Output<std::int32_t>, Output<double>, Output<double>> trace(
 }  // namespace
 
 void bind_dual(nb::module_& module) {
-  module.def("decode_dual", &decode, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
-             "grandparents"_a, "grandsiblings"_a, "sides"_a, "states"_a, "numbers"_a,
-             "projective"_a, "multi"_a, "max_iterations"_a, "solver"_a, "lazy"_a, "seconds"_a,
-             "heads"_a.noconvert(), "scores"_a.noconvert(), "bounds"_a.noconvert(),
-             "certified"_a.noconvert(), "iterations"_a.noconvert(), "threads"_a,
+  nb::class_<TreeQuestion>(module, "TreeQuestion", "What dual decomposition is asked.")
+      .def(
+          "__init__",
+          [](TreeQuestion* self, bool projective, bool multi_root, Index max_iterations, bool lazy,
+             double seconds) {
+            new (self) TreeQuestion{trees_of(projective), root_of(multi_root), max_iterations, lazy,
+                                    seconds};
+          },
+          nb::kw_only(), "projective"_a, "multi_root"_a, "max_iterations"_a, "lazy"_a = true,
+          "seconds"_a = kInfinity);
+  module.def("decode_dual", &decode, "parts"_a, "scores"_a, "automata"_a, "question"_a, "solver"_a,
+             "answers"_a.noconvert(), "threads"_a,
              "The best trees by dual decomposition, with their certificates.");
-  module.def("trace_dual", &trace, "parts"_a, "arcs"_a, "consecutive"_a, "siblings"_a,
-             "grandparents"_a, "grandsiblings"_a, "sentence"_a, "projective"_a, "multi"_a,
-             "max_iterations"_a,
+  module.def("trace_dual", &trace, "parts"_a, "scores"_a, "sentence"_a, "question"_a,
              "Automata run, dual value and best score in every iteration of the subgradient.");
 }
+
+}  // namespace arbora::bindings

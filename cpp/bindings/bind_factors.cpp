@@ -3,18 +3,11 @@
 
 #include "arbora/inference/factors.hpp"
 #include "arrays.hpp"
+#include "flags.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
+namespace arbora::bindings {
 namespace {
-
-using arbora::Factor;
-using arbora::Index;
-using arbora::border::check_count;
-using arbora::border::InOut;
-using arbora::border::Input;
 
 void check(const Factor& factor, const Input<double>& scores, const Input<double>& incoming) {
   check_count(scores.size(), factor.n_scores(), "scores");
@@ -43,7 +36,7 @@ void pullback(Factor& factor, Input<double> scores, Input<double> incoming,
                   d_scores.data());
 }
 
-void make_tree(arbora::TreeFactorOfGraph* place, Index n_words, Input<std::int32_t> heads,
+void make_tree(TreeFactorOfGraph* place, Index n_words, Input<std::int32_t> heads,
                Input<std::int32_t> modifiers, bool projective, bool multi_root) {
   check_count(modifiers.size(), static_cast<Index>(heads.size()), "modifiers");
   for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -51,10 +44,9 @@ void make_tree(arbora::TreeFactorOfGraph* place, Index n_words, Input<std::int32
                         modifiers.data()[i] >= 1 && modifiers.data()[i] <= n_words;
     if (!inside) throw nb::index_error("no such arc");
   }
-  new (place) arbora::TreeFactorOfGraph(
-      n_words, {heads.data(), heads.size()}, {modifiers.data(), modifiers.size()},
-      projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
-      multi_root ? arbora::Root::multi : arbora::Root::single);
+  new (place)
+      TreeFactorOfGraph(n_words, {heads.data(), heads.size()}, {modifiers.data(), modifiers.size()},
+                        trees_of(projective), root_of(multi_root));
 }
 
 }  // namespace
@@ -67,14 +59,15 @@ void bind_factors(nb::module_& module) {
       .def("messages", &messages, "scores"_a, "incoming"_a, "outgoing"_a.noconvert())
       .def("pullback", &pullback, "scores"_a, "incoming"_a, "d_outgoing"_a,
            "d_incoming"_a.noconvert(), "d_scores"_a.noconvert());
-  nb::class_<arbora::TableFactor, Factor>(module, "TableFactor")
-      .def(nb::init<Index>(), "n_variables"_a);
-  nb::class_<arbora::PairFactor, Factor>(module, "PairFactor").def(nb::init<>());
-  nb::class_<arbora::OneFactor, Factor>(module, "OneFactor")
+  nb::class_<TableFactor, Factor>(module, "TableFactor").def(nb::init<Index>(), "n_variables"_a);
+  nb::class_<PairFactor, Factor>(module, "PairFactor").def(nb::init<>());
+  nb::class_<OneFactor, Factor>(module, "OneFactor")
       .def(nb::init<Index, bool>(), "n_variables"_a, "at_most"_a);
-  nb::class_<arbora::WalkFactor, Factor>(module, "WalkFactor")
+  nb::class_<WalkFactor, Factor>(module, "WalkFactor")
       .def(nb::init<Index, Index, Index>(), "left"_a, "right"_a, "links"_a);
-  nb::class_<arbora::TreeFactorOfGraph, Factor>(module, "TreeFactor")
+  nb::class_<TreeFactorOfGraph, Factor>(module, "TreeFactor")
       .def("__init__", &make_tree, "n_words"_a, "heads"_a, "modifiers"_a, "projective"_a,
            "multi_root"_a);
 }
+
+}  // namespace arbora::bindings

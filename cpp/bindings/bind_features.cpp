@@ -10,22 +10,8 @@
 #include "arbora/features/arc_templates.hpp"
 #include "arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
+namespace arbora::bindings {
 namespace {
-
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::to_array;
-using arbora::data::Block;
-using arbora::features::ArcFilter;
-using arbora::features::Clusters;
-using arbora::features::Columns;
-using arbora::features::Encoded;
-using arbora::features::FeatureSet;
-using arbora::features::TemplateSet;
 
 Clusters make_clusters(const std::vector<std::tuple<std::string, std::string, float>>& rows) {
   Clusters clusters;
@@ -36,14 +22,14 @@ Clusters make_clusters(const std::vector<std::tuple<std::string, std::string, fl
 
 Output<std::int64_t> n_words(const Encoded& encoded) {
   std::vector<std::int64_t> counts;
-  for (arbora::Index i = 0; i < encoded.sentences(); ++i) counts.push_back(encoded.words(i));
+  for (Index i = 0; i < encoded.sentences(); ++i) counts.push_back(encoded.words(i));
   return to_array(std::move(counts));
 }
 
 void learn_filter(const Encoded& encoded, Input<std::int32_t> heads, InOut<std::uint16_t> lengths) {
-  if (lengths.size() != ArcFilter::kSize) throw std::invalid_argument("lengths: wrong size");
+  check_count(lengths.size(), ArcFilter::kSize, "lengths");
   std::size_t first = 0;
-  for (arbora::Index i = 0; i < encoded.sentences(); ++i) {
+  for (Index i = 0; i < encoded.sentences(); ++i) {
     const auto n = static_cast<std::size_t>(encoded.words(i));
     if (first + n > heads.size()) throw std::invalid_argument("heads: wrong size");
     for (std::size_t m = first; m < first + n; ++m) {
@@ -100,3 +86,5 @@ void bind_features(nb::module_& module) {
   module.def("learn_filter", &learn_filter, "encoded"_a, "heads"_a, "lengths"_a.noconvert(),
              "Widens the lengths of an arc filter so that the given trees pass.");
 }
+
+}  // namespace arbora::bindings

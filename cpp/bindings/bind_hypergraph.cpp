@@ -13,23 +13,14 @@
 #include "arrays.hpp"
 #include "interrupts.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
+namespace arbora::bindings {
 namespace {
-
-using arbora::Hypergraph;
-using arbora::Index;
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::run_polling;
-using arbora::border::to_array;
 
 void require(bool truth, const char* what) {
   if (!truth) throw std::invalid_argument(what);
 }
 
-// A graph whose nodes have so many edges each; tails and weights are numbered from 1, 0 is none.
+// A graph from the number of edges of each node; tails and weights are numbered from 1, 0 is none.
 std::shared_ptr<const Hypergraph> make_graph(Input<std::int64_t> counts, Input<std::int32_t> first,
                                              Input<std::int32_t> second,
                                              Input<std::int32_t> weights) {
@@ -50,7 +41,7 @@ std::shared_ptr<const Hypergraph> make_graph(Input<std::int64_t> counts, Input<s
   return graph;
 }
 
-// A graph with weights: the upward sweep is done once and kept.
+// A graph with weights: the inside pass runs once.
 class Derivations {
  public:
   Derivations(std::shared_ptr<const Hypergraph> graph, Input<double> log_weights, Index goal)
@@ -63,10 +54,11 @@ class Derivations {
       require(graph_->edge(i).weight < n_weights(), "no such weight");
     }
     run_polling([&] {
-      arbora::inside(*graph_, log_weights_.data(), sums_);
+      inference::inside(*graph_, log_weights_.data(), sums_);
       of_nodes_.resize(static_cast<std::size_t>(graph_->n_nodes()));
       of_weights_.resize(log_weights_.size());
-      arbora::marginals(*graph_, sums_, goal_, of_nodes_.data(), of_weights_.data(), n_weights());
+      inference::marginals(*graph_, sums_, goal_, of_nodes_.data(), of_weights_.data(),
+                           n_weights());
     });
   }
 
@@ -78,17 +70,17 @@ class Derivations {
     return to_array(
         std::vector<double>(sums_.local.begin(), sums_.local.begin() + graph_->n_edges()));
   }
-  bool is_possible() const { return arbora::is_derivable(*graph_, log_weights_.data(), goal_); }
-  double entropy() const { return arbora::entropy(*graph_, sums_, goal_, of_nodes_.data()); }
+  bool is_possible() const { return inference::is_derivable(*graph_, log_weights_.data(), goal_); }
+  double entropy() const { return inference::entropy(*graph_, sums_, goal_, of_nodes_.data()); }
 
   Output<double> vjp(Input<double> d_marginals) const {
     require(d_marginals.size() == log_weights_.size(), "d_marginals has the wrong size");
     require(d_marginals.data()[0] == 0.0, "the first direction is 0");
     std::vector<double> answer(log_weights_.size());
     run_polling([&] {
-      arbora::Tangents scratch;
-      arbora::tangents(*graph_, sums_, goal_, of_nodes_.data(), d_marginals.data(), scratch,
-                       answer.data(), n_weights());
+      Tangents scratch;
+      inference::tangents(*graph_, sums_, goal_, of_nodes_.data(), d_marginals.data(), scratch,
+                          answer.data(), n_weights());
     });
     return to_array(std::move(answer));
   }
@@ -96,10 +88,10 @@ class Derivations {
   std::tuple<Output<std::int64_t>, double> argmax() const {
     possible();
     std::vector<Index> edges;
-    arbora::BestScores best;
+    BestScores best;
     run_polling([&] {
-      arbora::best_scores(*graph_, log_weights_.data(), best);
-      arbora::best_derivation(*graph_, best, goal_, edges);
+      inference::best_scores(*graph_, log_weights_.data(), best);
+      inference::best_derivation(*graph_, best, goal_, edges);
     });
     return {to_array(std::vector<std::int64_t>(edges.begin(), edges.end())),
             best.score[static_cast<std::size_t>(goal_)]};
@@ -108,10 +100,10 @@ class Derivations {
   Output<double> best_with() const {
     std::vector<double> answer(log_weights_.size());
     run_polling([&] {
-      arbora::BestScores best;
-      arbora::best_scores(*graph_, log_weights_.data(), best);
-      arbora::best_with_weights(*graph_, log_weights_.data(), best, goal_, answer.data(),
-                                n_weights());
+      BestScores best;
+      inference::best_scores(*graph_, log_weights_.data(), best);
+      inference::best_with_weights(*graph_, log_weights_.data(), best, goal_, answer.data(),
+                                   n_weights());
     });
     return to_array(std::move(answer));
   }
@@ -121,7 +113,7 @@ class Derivations {
     std::vector<std::int64_t> edges, counts;
     std::vector<double> scores;
     run_polling([&] {
-      for (const auto& one : arbora::kbest_derivations(*graph_, log_weights_.data(), goal_, k)) {
+      for (const auto& one : inference::kbest_derivations(*graph_, log_weights_.data(), goal_, k)) {
         edges.insert(edges.end(), one.edges.begin(), one.edges.end());
         counts.push_back(static_cast<std::int64_t>(one.edges.size()));
         scores.push_back(one.score);
@@ -136,10 +128,10 @@ class Derivations {
     std::vector<std::int64_t> edges, counts;
     run_polling([&] {
       std::vector<Index> drawn;
-      arbora::Polling polling;
+      Polling polling;
       for (Index draw = 0; draw < count; ++draw) {
-        arbora::RandomStream random(seed, 0, static_cast<std::uint64_t>(draw));
-        arbora::draw_derivation(*graph_, sums_, goal_, random, drawn);
+        RandomStream random(seed, 0, static_cast<std::uint64_t>(draw));
+        inference::draw_derivation(*graph_, sums_, goal_, random, drawn);
         polling.after(20 * static_cast<Index>(drawn.size()));
         edges.insert(edges.end(), drawn.begin(), drawn.end());
         counts.push_back(static_cast<std::int64_t>(drawn.size()));
@@ -155,7 +147,7 @@ class Derivations {
   std::shared_ptr<const Hypergraph> graph_;
   std::vector<double> log_weights_;
   Index goal_;
-  arbora::InsideSums sums_;
+  InsideSums sums_;
   std::vector<double> of_nodes_, of_weights_;
 };
 
@@ -194,3 +186,5 @@ void bind_hypergraph(nb::module_& module) {
       .def("kbest", &Derivations::kbest, "k"_a)
       .def("sample", &Derivations::sample, "count"_a, "seed"_a);
 }
+
+}  // namespace arbora::bindings

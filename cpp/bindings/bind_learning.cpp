@@ -6,27 +6,18 @@
 #include "arbora/learning/update.hpp"
 #include "arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
+namespace arbora::bindings {
 namespace {
 
-using arbora::border::InOut;
-using arbora::learning::AdaGradStep;
-using arbora::learning::Weights;
-using arbora::learning::WeightState;
-using arbora::scoring::Gradient;
-using Floats = InOut<double>;
-
 // `state` holds three numbers per weight: sum, squares, seen.
-Weights view(Floats& values, Floats& state) {
+Weights view(FloatAnswer& values, FloatAnswer& state) {
   static_assert(sizeof(WeightState) == 3 * sizeof(double));
-  if (state.size() != 3 * values.size()) throw std::invalid_argument("state: wrong size");
+  check_count(state.size(), 3 * values.size(), "state");
   return {values.data(), reinterpret_cast<WeightState*>(state.data()), values.size()};
 }
 
-Weights view(const Gradient& gradient, Floats& values, Floats& state) {
-  if (gradient.weights() != values.size()) throw std::invalid_argument("gradient: wrong size");
+Weights view(const Gradient& gradient, FloatAnswer& values, FloatAnswer& state) {
+  check_count(gradient.weights(), values.size(), "gradient");
   return view(values, state);
 }
 
@@ -35,47 +26,50 @@ Weights view(const Gradient& gradient, Floats& values, Floats& state) {
 void bind_learning(nb::module_& module) {
   module.def(
       "additive_update",
-      [](Gradient& gradient, Floats values, Floats state, double rate, double clock, int threads) {
+      [](Gradient& gradient, FloatAnswer values, FloatAnswer state, double rate, double clock,
+         int threads) {
         const Weights weights = view(gradient, values, state);
         nb::gil_scoped_release release;
-        arbora::learning::additive_update({rate, clock}, gradient, weights, threads);
+        learning::additive_update({rate, clock}, gradient, weights, threads);
       },
       "gradient"_a, "values"_a.noconvert(), "state"_a.noconvert(), "rate"_a, "clock"_a,
       "threads"_a);
   module.def(
       "additive_flush",
-      [](Floats values, Floats state, double clock, int threads) {
+      [](FloatAnswer values, FloatAnswer state, double clock, int threads) {
         const Weights weights = view(values, state);
         nb::gil_scoped_release release;
-        arbora::learning::additive_flush(clock, weights, threads);
+        learning::additive_flush(clock, weights, threads);
       },
       "values"_a.noconvert(), "state"_a.noconvert(), "clock"_a, "threads"_a);
   module.def(
       "adagrad_update",
-      [](Gradient& gradient, Floats values, Floats state, double rate, double delta, double decay,
-         double step, int threads) {
+      [](Gradient& gradient, FloatAnswer values, FloatAnswer state, double rate, double delta,
+         double decay, double step, int threads) {
         const Weights weights = view(gradient, values, state);
         nb::gil_scoped_release release;
-        arbora::learning::adagrad_update({rate, delta, decay, step}, gradient, weights, threads);
+        learning::adagrad_update({rate, delta, decay, step}, gradient, weights, threads);
       },
       "gradient"_a, "values"_a.noconvert(), "state"_a.noconvert(), "rate"_a, "delta"_a, "decay"_a,
       "step"_a, "threads"_a);
   module.def(
       "adagrad_flush",
-      [](Floats values, Floats state, double rate, double delta, double decay, double step,
-         int threads) {
+      [](FloatAnswer values, FloatAnswer state, double rate, double delta, double decay,
+         double step, int threads) {
         const Weights weights = view(values, state);
         nb::gil_scoped_release release;
-        arbora::learning::adagrad_flush({rate, delta, decay, step}, weights, threads);
+        learning::adagrad_flush({rate, delta, decay, step}, weights, threads);
       },
       "values"_a.noconvert(), "state"_a.noconvert(), "rate"_a, "delta"_a, "decay"_a, "step"_a,
       "threads"_a);
   module.def(
       "add_gradient",
-      [](Gradient& gradient, Floats dense, int threads) {
-        if (gradient.weights() != dense.size()) throw std::invalid_argument("dense: wrong size");
+      [](Gradient& gradient, FloatAnswer dense, int threads) {
+        check_count(gradient.weights(), dense.size(), "dense");
         nb::gil_scoped_release release;
-        arbora::learning::add_gradient(gradient, dense.data(), threads);
+        learning::add_gradient(gradient, dense.data(), threads);
       },
       "gradient"_a, "dense"_a.noconvert(), "threads"_a);
 }
+
+}  // namespace arbora::bindings

@@ -1,64 +1,29 @@
 // Belief propagation over many sentences: arrays in, arrays out. No arithmetic here.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/tuple.h>
 
-#include <tuple>
+#include <stdexcept>
 
 #include "arbora/inference/loopy.hpp"
 #include "arrays.hpp"
 #include "interrupts.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::Index;
-using arbora::Interruption;
-using arbora::PartBatch;
-using arbora::border::check_count;
-using arbora::border::checked_values;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::run_polling;
-
-using Floats = Input<double>;
 using FloatAnswer = InOut<double>;
 
-// Arcs and the tables of all kinds, as PackedParts has them.
-using Given = std::tuple<Floats, Floats, Floats, Floats, Floats>;
-using Answer = std::tuple<FloatAnswer, FloatAnswer, FloatAnswer, FloatAnswer, FloatAnswer>;
-// Projective, multi-root, iterations, damping, parallel, grandparents in walks.
-using Settings = std::tuple<bool, bool, Index, double, bool, bool>;
-
-template <class Number, class Arrays>
-arbora::PartValues<Number> values_of(const PartBatch& parts, const Arrays& arrays) {
-  return std::apply([&](const auto&... tables) { return checked_values<Number>(parts, tables...); },
-                    arrays);
-}
-
-arbora::LoopySettings settings_of(const Settings& given) {
-  const auto [projective, multi_root, iterations, damping, parallel, in_walks] = given;
-  if (iterations < 1) throw std::invalid_argument("iterations");
-  return {projective ? arbora::Trees::projective : arbora::Trees::nonprojective,
-          multi_root ? arbora::Root::multi : arbora::Root::single,
-          iterations,
-          damping,
-          parallel,
-          in_walks};
-}
-
-Index sums(const PartBatch& parts, Given scores, Settings given, int threads,
-           FloatAnswer log_partition, FloatAnswer residuals, Answer beliefs) {
-  const arbora::LoopySettings settings = settings_of(given);
+Index sums(const PartBatch& parts, const PartInput& scores, const LoopySettings& settings,
+           int threads, FloatAnswer log_partition, FloatAnswer residuals,
+           const PartAnswer& beliefs) {
   check_count(log_partition.size(), parts.size(), "log_partition");
   check_count(residuals.size(), parts.size() * settings.iterations, "residuals");
-  const auto values = values_of<const double>(parts, scores);
-  const auto answer = values_of<double>(parts, beliefs);
+  const auto values = part_scores(parts, scores);
+  const auto answer = part_values(parts, beliefs);
   return run_polling([&](Interruption& interruption) {
-    return arbora::loopy_sums({parts, values, settings, threads, interruption},
-                              log_partition.data(), residuals.data(), answer);
+    return loopy_sums({parts, values, settings, threads, interruption}, log_partition.data(),
+                      residuals.data(), answer);
   });
 }
 
@@ -69,35 +34,34 @@ struct Tape {
   Tape& operator=(const Tape&) = delete;
 
   nb::object parts;
-  Given scores;
-  arbora::LoopyTape sentences;
+  PartInput scores;
+  LoopyTape sentences;
 };
 
-Index arcs(nb::object owner, Given scores, Settings given, int threads, Tape* tape,
-           FloatAnswer beliefs) {
+Index arcs(nb::object owner, const PartInput& scores, const LoopySettings& settings, int threads,
+           Tape* tape, FloatAnswer beliefs) {
   const auto& parts = nb::cast<const PartBatch&>(owner);
-  const arbora::LoopySettings settings = settings_of(given);
   check_count(beliefs.size(), parts.place(parts.size()).cells, "beliefs");
-  const auto values = values_of<const double>(parts, scores);
+  const auto values = part_scores(parts, scores);
   if (tape != nullptr) tape->parts = owner, tape->scores = scores;
   return run_polling([&](Interruption& interruption) {
-    return arbora::loopy_arcs({parts, values, settings, threads, interruption},
-                              tape == nullptr ? nullptr : &tape->sentences, beliefs.data());
+    return loopy_arcs({parts, values, settings, threads, interruption},
+                      tape == nullptr ? nullptr : &tape->sentences, beliefs.data());
   });
 }
 
 // Without `of_parts`, only the beliefs of arcs have a gradient.
-Index vjp(const PartBatch& parts, Given scores, Settings given, int threads, Tape* tape,
-          Given d_beliefs, bool of_parts, Answer d_scores) {
-  const arbora::LoopySettings settings = settings_of(given);
-  const auto values = values_of<const double>(parts, scores);
-  auto direction = values_of<const double>(parts, d_beliefs);
-  if (!of_parts) direction = {direction.arcs};
-  const auto answer = values_of<double>(parts, d_scores);
+Index vjp(const PartBatch& parts, const PartInput& scores, const LoopySettings& settings,
+          int threads, Tape* tape, const PartInput& d_beliefs, bool of_parts,
+          const PartAnswer& d_scores) {
+  const auto values = part_scores(parts, scores);
+  auto direction = part_scores(parts, d_beliefs);
+  if (!of_parts) direction = {direction.arcs, {}};
+  const auto answer = part_values(parts, d_scores);
   if (tape != nullptr) check_count(tape->sentences.size(), parts.size(), "tape");
   return run_polling([&](Interruption& interruption) {
-    return arbora::loopy_vjp({parts, values, settings, threads, interruption},
-                             tape == nullptr ? nullptr : &tape->sentences, direction, answer);
+    return loopy_vjp({parts, values, settings, threads, interruption},
+                     tape == nullptr ? nullptr : &tape->sentences, direction, answer);
   });
 }
 
@@ -105,6 +69,18 @@ Index vjp(const PartBatch& parts, Given scores, Settings given, int threads, Tap
 
 // Calls return the first sentence without a tree, or -1.
 void bind_loopy(nb::module_& module) {
+  nb::class_<LoopySettings>(module, "LoopySettings", "Settings of belief propagation.")
+      .def(
+          "__init__",
+          [](LoopySettings* self, bool projective, bool multi_root, Index iterations,
+             double damping, bool parallel, bool grandparents_in_walks) {
+            if (iterations < 1) throw std::invalid_argument("iterations");
+            new (self) LoopySettings{
+                trees_of(projective), root_of(multi_root), iterations, damping, parallel,
+                grandparents_in_walks};
+          },
+          nb::kw_only(), "projective"_a, "multi_root"_a, "iterations"_a, "damping"_a, "parallel"_a,
+          "grandparents_in_walks"_a);
   module.def("loopy_sums", &sums, "parts"_a, "scores"_a, "settings"_a, "threads"_a,
              "log_partition"_a.noconvert(), "residuals"_a.noconvert(), "beliefs"_a.noconvert(),
              "Beliefs, and the Bethe approximation of log Z.");
@@ -116,3 +92,5 @@ void bind_loopy(nb::module_& module) {
              "d_beliefs"_a, "of_parts"_a, "d_scores"_a.noconvert(),
              "The gradient through the beliefs.");
 }
+
+}  // namespace arbora::bindings

@@ -12,26 +12,11 @@
 #include "arrays.hpp"
 #include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+namespace arbora::bindings {
 
 namespace {
 
-using arbora::Index;
-using arbora::PartBatch;
-using arbora::border::check_count;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::part_scores;
-using arbora::border::part_values;
-using arbora::features::Encoded;
-using arbora::features::FeatureSet;
-using arbora::scoring::Gradient;
-using arbora::scoring::LinearModel;
-using arbora::scoring::Selection;
 using Ints = Input<std::int64_t>;
-using Floats = Input<double>;
-using FloatAnswer = InOut<double>;
 
 // The selection, after checking that its sentences are those of the parts.
 Selection select(const Encoded& encoded, const Ints& sentences, const PartBatch& parts,
@@ -55,58 +40,53 @@ void check_model(const LinearModel& model, std::size_t weights) {
 template <class Weight>
 void score_parts(const LinearModel& model, Input<Weight> weights, double scale,
                  const Encoded& encoded, Ints sentences, const PartBatch& parts,
-                 Input<std::uint8_t> kept, FloatAnswer arcs, FloatAnswer consecutive,
-                 FloatAnswer siblings, FloatAnswer grandparents, FloatAnswer grandsiblings,
-                 int threads) {
+                 Input<std::uint8_t> kept, const PartAnswer& answer, int threads) {
   const Selection selection = select(encoded, sentences, parts, threads);
   check_model(model, weights.size());
   check_count(kept.size(), parts.place(parts.size()).cells, "kept");
-  const auto scores = part_values(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+  const auto scores = part_values(parts, answer);
   nb::gil_scoped_release release;
-  arbora::scoring::score_parts(model.arcs, weights.data(), scale, selection, parts, kept.data(),
-                               scores);
+  scoring::score_parts(model.arcs, weights.data(), scale, selection, parts, kept.data(), scores);
 }
 
 void expand_parts(const LinearModel& model, const Encoded& encoded, Ints sentences,
-                  const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
-                  Floats grandparents, Floats grandsiblings, Gradient& gradient, int threads) {
+                  const PartBatch& parts, const PartInput& d_scores, Gradient& gradient,
+                  int threads) {
   const Selection selection = select(encoded, sentences, parts, threads);
   check_model(model, gradient.weights());
-  const auto d = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+  const auto d = part_scores(parts, d_scores);
   nb::gil_scoped_release release;
-  arbora::scoring::expand_parts(model.arcs, selection, parts, d, gradient);
+  scoring::expand_parts(model.arcs, selection, parts, d, gradient);
 }
 
 void part_norms(const LinearModel& model, const Encoded& encoded, Ints sentences,
-                const PartBatch& parts, Floats arcs, Floats consecutive, Floats siblings,
-                Floats grandparents, Floats grandsiblings, FloatAnswer norms, int threads) {
+                const PartBatch& parts, const PartInput& d_scores, InOut<double> norms,
+                int threads) {
   const Selection selection = select(encoded, sentences, parts, threads);
   check_count(norms.size(), parts.size(), "norms");
-  const auto d = part_scores(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
+  const auto d = part_scores(parts, d_scores);
   nb::gil_scoped_release release;
-  arbora::scoring::part_norms(model.arcs, selection, parts, d, norms.data());
+  scoring::part_norms(model.arcs, selection, parts, d, norms.data());
 }
 
 using Row = std::tuple<std::string_view, std::vector<std::string>, unsigned, double>;
 
 template <class Weight>
 std::vector<Row> explain_part(const LinearModel& model, Input<Weight> weights,
-                              const arbora::data::Block& block, Index sentence,
-                              const FeatureSet& features,
-                              const arbora::features::Clusters* clusters, const PartBatch& parts,
-                              Index place, int kind, Index number) {
+                              const data::Block& block, Index sentence, const FeatureSet& features,
+                              const features::Clusters* clusters, const PartBatch& parts,
+                              Index place, std::size_t kind, Index number) {
   check_model(model, weights.size());
   if (sentence < 0 || sentence >= block.sentences()) throw nb::index_error("no such sentence");
   if (place < 0 || place >= parts.size()) throw nb::index_error("no such sentence");
   if (parts[place].n_words() != block.words(sentence)) {
     throw std::invalid_argument("parts of another sentence");
   }
-  if (kind < 0 || kind > 3) throw nb::index_error("no such kind of parts");
-  const arbora::features::NamedSentence named(block, sentence, features.columns, clusters);
+  if (kind >= kPartKinds) throw nb::index_error("no such kind of parts");
+  const features::NamedSentence named(block, sentence, features.columns, clusters);
   std::vector<Row> rows;
-  for (auto& entry :
-       arbora::scoring::explain_part(model.arcs, weights.data(), named.view(), parts[place],
-                                     static_cast<arbora::PartKind>(kind), number)) {
+  for (auto& entry : scoring::explain_part(model.arcs, weights.data(), named.view(), parts[place],
+                                           static_cast<PartKind>(kind), number)) {
     rows.emplace_back(entry.name, std::move(entry.atoms), entry.variant, entry.value);
   }
   return rows;
@@ -118,9 +98,7 @@ void bind_scores(nb::module_& module) {
              "sentence"_a, "features"_a, "clusters"_a.none(), "parts"_a, "place"_a, "kind"_a,
              "number"_a, "Template, atoms, variant and contribution of every feature of a part.");
   module.def("score_parts", &score_parts<Weight>, "model"_a, "weights"_a.noconvert(), "scale"_a,
-             "encoded"_a, "sentences"_a, "parts"_a, "kept"_a, "arcs"_a.noconvert(),
-             "consecutive"_a.noconvert(), "siblings"_a.noconvert(), "grandparents"_a.noconvert(),
-             "grandsiblings"_a.noconvert(), "threads"_a);
+             "encoded"_a, "sentences"_a, "parts"_a, "kept"_a, "scores"_a.noconvert(), "threads"_a);
 }
 
 }  // namespace
@@ -129,9 +107,9 @@ void bind_part_scoring(nb::module_& module) {
   bind_scores<float>(module);
   bind_scores<double>(module);
   module.def("expand_parts", &expand_parts, "model"_a, "encoded"_a, "sentences"_a, "parts"_a,
-             "arcs"_a, "consecutive"_a, "siblings"_a, "grandparents"_a, "grandsiblings"_a,
-             "gradient"_a, "threads"_a);
-  module.def("part_norms", &part_norms, "model"_a, "encoded"_a, "sentences"_a, "parts"_a, "arcs"_a,
-             "consecutive"_a, "siblings"_a, "grandparents"_a, "grandsiblings"_a,
-             "norms"_a.noconvert(), "threads"_a);
+             "d_scores"_a, "gradient"_a, "threads"_a);
+  module.def("part_norms", &part_norms, "model"_a, "encoded"_a, "sentences"_a, "parts"_a,
+             "d_scores"_a, "norms"_a.noconvert(), "threads"_a);
 }
+
+}  // namespace arbora::bindings

@@ -13,25 +13,9 @@
 #include "arbora/scoring/linear_model.hpp"
 #include "arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
+namespace arbora::bindings {
 namespace {
 
-using arbora::Index;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::features::ArcFilter;
-using arbora::features::Encoded;
-using arbora::features::FeatureSet;
-using arbora::scoring::Gradient;
-using arbora::scoring::LinearModel;
-using arbora::scoring::Outcomes;
-using arbora::scoring::RowTable;
-using arbora::scoring::Selection;
-using Ints = Input<std::int64_t>;
-using Heads = Input<std::int32_t>;
-using Floats = Input<double>;
 using Lengths = Input<std::uint16_t>;
 
 constexpr int kMaxBits = 30;
@@ -75,9 +59,8 @@ void score(const LinearModel& model, Input<Weight> weights, double scale, Length
   check(keep.size() == 0 || keep.size() == sizes.words, "keep");
   check(scores.size() == sizes.cells * static_cast<std::size_t>(model.width()), "scores");
   nb::gil_scoped_release release;
-  arbora::scoring::score_sentences(model, weights.data(), scale,
-                                   ArcFilter({filter.data(), filter.size()}), selection,
-                                   keep.size() == 0 ? nullptr : keep.data(), scores.data());
+  scoring::score_sentences(model, weights.data(), scale, ArcFilter({filter.data(), filter.size()}),
+                           selection, keep.size() == 0 ? nullptr : keep.data(), scores.data());
 }
 
 void expand(const LinearModel& model, const Encoded& encoded, Ints sentences, Floats d_scores,
@@ -87,7 +70,7 @@ void expand(const LinearModel& model, const Encoded& encoded, Ints sentences, Fl
   check(d_scores.size() == sizes.cells * static_cast<std::size_t>(model.width()), "d_scores");
   check(gradient.weights() == model.weights(), "gradient");
   nb::gil_scoped_release release;
-  arbora::scoring::expand_sentences(model, selection, d_scores.data(), gradient);
+  scoring::expand_sentences(model, selection, d_scores.data(), gradient);
 }
 
 std::size_t weights_of(const RowTable& table) {
@@ -105,8 +88,7 @@ void score_labels(const RowTable& table, Input<Weight> weights, double scale,
   check_heads(selection, heads);
   check(scores.size() == sizes.words * static_cast<std::size_t>(table.width), "scores");
   nb::gil_scoped_release release;
-  arbora::scoring::score_labels(table, weights.data(), scale, selection, heads.data(),
-                                scores.data());
+  scoring::score_labels(table, weights.data(), scale, selection, heads.data(), scores.data());
 }
 
 void expand_labels(const RowTable& table, const Encoded& encoded, Ints sentences, Heads heads,
@@ -118,7 +100,7 @@ void expand_labels(const RowTable& table, const Encoded& encoded, Ints sentences
   check(d_scores.size() == sizes.words * static_cast<std::size_t>(table.width), "d_scores");
   check(gradient.weights() == weights_of(table), "gradient");
   nb::gil_scoped_release release;
-  arbora::scoring::expand_labels(table, selection, heads.data(), d_scores.data(), gradient);
+  scoring::expand_labels(table, selection, heads.data(), d_scores.data(), gradient);
 }
 
 void inner_products(const LinearModel& model, const Encoded& encoded, Ints sentences,
@@ -129,16 +111,16 @@ void inner_products(const LinearModel& model, const Encoded& encoded, Ints sente
   check(d_scores.size() == sizes.cells * static_cast<std::size_t>(model.width()) * k, "d_scores");
   check(count >= 1 && products.size() == sentences.size() * k * k, "products");
   nb::gil_scoped_release release;
-  arbora::scoring::inner_products(model, selection, d_scores.data(), count, products.data());
+  scoring::inner_products(model, selection, d_scores.data(), count, products.data());
 }
 
 using Row = std::tuple<std::string_view, std::vector<std::string>, unsigned, bool, double>;
 
 template <class Weight>
-std::vector<Row> explain(const LinearModel& model, Input<Weight> weights,
-                         const arbora::data::Block& block, Index sentence,
-                         const FeatureSet& features, const arbora::features::Clusters* clusters,
-                         Index head, Index modifier, Index outcome) {
+std::vector<Row> explain(const LinearModel& model, Input<Weight> weights, const data::Block& block,
+                         Index sentence, const FeatureSet& features,
+                         const features::Clusters* clusters, Index head, Index modifier,
+                         Index outcome) {
   check(weights.size() == model.weights(), "weights");
   if (sentence < 0 || sentence >= block.sentences()) throw nb::index_error("no such sentence");
   const Index n = block.words(sentence);
@@ -146,10 +128,10 @@ std::vector<Row> explain(const LinearModel& model, Input<Weight> weights,
     throw nb::index_error("no such arc");
   }
   if (outcome < 0 || outcome >= model.width()) throw nb::index_error("no such outcome");
-  const arbora::features::NamedSentence named(block, sentence, features.columns, clusters);
+  const features::NamedSentence named(block, sentence, features.columns, clusters);
   std::vector<Row> rows;
   for (auto& entry :
-       arbora::scoring::explain_arc(model, weights.data(), named.view(), head, modifier, outcome)) {
+       scoring::explain_arc(model, weights.data(), named.view(), head, modifier, outcome)) {
     rows.emplace_back(entry.name, std::move(entry.atoms), entry.variant, entry.of_outcome,
                       entry.value);
   }
@@ -211,3 +193,5 @@ void bind_scoring(nb::module_& module) {
   module.def("inner_products", &inner_products, "model"_a, "encoded"_a, "sentences"_a, "d_scores"_a,
              "count"_a, "products"_a.noconvert(), "threads"_a);
 }
+
+}  // namespace arbora::bindings

@@ -9,111 +9,76 @@
 #include <vector>
 
 #include "arbora/inference/second_order_batch.hpp"
+#include "arbora/tree/part_kinds.hpp"
 #include "arrays.hpp"
 #include "interrupts.hpp"
+#include "part_arrays.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
+namespace arbora::bindings {
 namespace {
 
-using arbora::Index;
-using arbora::PartBatch;
-using arbora::PartValues;
-using arbora::border::InOut;
-using arbora::border::Input;
-using arbora::border::Output;
-using arbora::border::run_polling;
-using arbora::border::to_array;
-
-using Floats = Input<double>;
-using FloatAnswer = InOut<double>;
-
-void check_size(std::size_t size, Index expected, const char* what) {
-  if (static_cast<Index>(size) != expected) {
-    throw std::invalid_argument(std::string(what) + " has the wrong size");
-  }
+SecondOrderBatch batch_of(const PartBatch& parts, const PartInput& scores, bool multi_root,
+                          int threads) {
+  for_each_kind([&](PartKind kind) {
+    if (parts.kinds().has(kind) && !layout_of(kind).summable) {
+      throw std::invalid_argument("the chart cannot sum over a kind of parts");
+    }
+  });
+  return {parts, part_scores(parts, scores), root_of(multi_root), threads};
 }
 
-// Arcs and the tables of the kinds that can be summed, as PackedParts has them.
-using Given = std::tuple<Floats, Floats, Floats, Floats>;
-using Answer = std::tuple<FloatAnswer, FloatAnswer, FloatAnswer, FloatAnswer>;
-
-template <class Number, class Arrays>
-PartValues<Number> values_of(const PartBatch& parts, const Arrays& arrays) {
-  const auto& end = parts.place(parts.size());
-  const arbora::PartKinds kinds = parts.kinds();
-  const auto& [arcs, consecutive, grandparents, grandsiblings] = arrays;
-  check_size(arcs.size(), end.cells, "arcs");
-  check_size(consecutive.size(), end.consecutive, "consecutive_siblings");
-  check_size(grandparents.size(), end.grandparents, "grandparents");
-  check_size(grandsiblings.size(), end.grandsiblings, "grandsiblings");
-  return {arcs.data(), kinds.consecutive ? consecutive.data() : nullptr, nullptr,
-          kinds.grandparents ? grandparents.data() : nullptr,
-          kinds.grandsiblings ? grandsiblings.data() : nullptr};
-}
-
-arbora::SecondOrderBatch batch_of(const PartBatch& parts, const Given& scores, bool multi_root,
-                                  int threads) {
-  if (parts.kinds().siblings) throw std::invalid_argument("any two siblings cannot be summed over");
-  return {parts, values_of<const double>(parts, scores),
-          multi_root ? arbora::Root::multi : arbora::Root::single, threads};
-}
-
-Index sums(const PartBatch& parts, Given scores, bool multi_root, int threads,
+Index sums(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
            FloatAnswer log_partition) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(log_partition.size(), parts.size(), "log_partition");
-  return run_polling([&] { return arbora::second_order_sums(batch, log_partition.data(), {}); });
+  check_count(log_partition.size(), parts.size(), "log_partition");
+  return run_polling([&] { return second_order_sums(batch, log_partition.data(), {}); });
 }
 
-Index marginals(const PartBatch& parts, Given scores, bool multi_root, int threads,
-                FloatAnswer log_partition, Answer answer) {
+Index marginals(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
+                FloatAnswer log_partition, const PartAnswer& answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(log_partition.size(), parts.size(), "log_partition");
-  const auto values = values_of<double>(parts, answer);
-  return run_polling(
-      [&] { return arbora::second_order_sums(batch, log_partition.data(), values); });
+  check_count(log_partition.size(), parts.size(), "log_partition");
+  const auto values = part_values(parts, answer);
+  return run_polling([&] { return second_order_sums(batch, log_partition.data(), values); });
 }
 
-Index entropy(const PartBatch& parts, Given scores, bool multi_root, int threads,
+Index entropy(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
               FloatAnswer answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(answer.size(), parts.size(), "entropy");
-  return run_polling([&] { return arbora::second_order_entropy(batch, answer.data()); });
+  check_count(answer.size(), parts.size(), "entropy");
+  return run_polling([&] { return second_order_entropy(batch, answer.data()); });
 }
 
-Index vjp(const PartBatch& parts, Given scores, bool multi_root, int threads, Given d_marginals,
-          Answer d_scores) {
+Index vjp(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
+          const PartInput& d_marginals, const PartAnswer& d_scores) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  const auto direction = values_of<const double>(parts, d_marginals);
-  const auto values = values_of<double>(parts, d_scores);
-  return run_polling([&] { return arbora::second_order_vjp(batch, direction, values); });
+  const auto direction = part_scores(parts, d_marginals);
+  const auto values = part_values(parts, d_scores);
+  return run_polling([&] { return second_order_vjp(batch, direction, values); });
 }
 
-Index argmax(const PartBatch& parts, Given scores, bool multi_root, int threads,
+Index argmax(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
              InOut<std::int32_t> heads, FloatAnswer score) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(heads.size(), parts.place(parts.size()).words, "heads");
-  check_size(score.size(), parts.size(), "score");
-  return run_polling(
-      [&] { return arbora::second_order_argmax(batch, heads.data(), score.data()); });
+  check_count(heads.size(), parts.place(parts.size()).words, "heads");
+  check_count(score.size(), parts.size(), "score");
+  return run_polling([&] { return second_order_argmax(batch, heads.data(), score.data()); });
 }
 
 // The first sentence without a tree; heads and scores of all trees; how many each sentence has.
 std::tuple<Index, Output<std::int32_t>, Output<double>, Output<std::int64_t>> kbest(
-    const PartBatch& parts, Given scores, bool multi_root, int threads, Index k) {
+    const PartBatch& parts, const PartInput& scores, bool multi_root, int threads, Index k) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
   std::vector<std::int32_t> heads;
   std::vector<double> score;
   std::vector<std::int64_t> count;
   Index impossible = -1;
   run_polling([&] {
-    std::vector<std::vector<arbora::RankedTree>> lists;
-    impossible = arbora::second_order_kbest(batch, k, lists);
+    std::vector<std::vector<RankedTree>> lists;
+    impossible = second_order_kbest(batch, k, lists);
     for (const auto& list : lists) {
       count.push_back(static_cast<std::int64_t>(list.size()));
-      for (const arbora::RankedTree& tree : list) {
+      for (const RankedTree& tree : list) {
         heads.insert(heads.end(), tree.heads.begin(), tree.heads.end());
         score.push_back(tree.score);
       }
@@ -123,38 +88,39 @@ std::tuple<Index, Output<std::int32_t>, Output<double>, Output<std::int64_t>> kb
           to_array(std::move(count))};
 }
 
-Index sample(const PartBatch& parts, Given scores, bool multi_root, int threads, Index count,
-             std::uint64_t seed, Input<std::int64_t> sentences, InOut<std::int32_t> heads) {
+Index sample(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
+             Index count, std::uint64_t seed, Input<std::int64_t> sentences,
+             InOut<std::int32_t> heads) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(sentences.size(), parts.size(), "sentences");
-  check_size(heads.size(), count * parts.place(parts.size()).words, "heads");
+  check_count(sentences.size(), parts.size(), "sentences");
+  check_count(heads.size(), count * parts.place(parts.size()).words, "heads");
   return run_polling([&] {
-    return arbora::second_order_sample(batch, seed, {sentences.data(), sentences.size()}, count,
-                                       heads.data());
+    return second_order_sample(batch, seed, {sentences.data(), sentences.size()}, count,
+                               heads.data());
   });
 }
 
-Index margins(const PartBatch& parts, Given scores, bool multi_root, int threads,
+Index margins(const PartBatch& parts, const PartInput& scores, bool multi_root, int threads,
               FloatAnswer answer) {
   const auto batch = batch_of(parts, scores, multi_root, threads);
-  check_size(answer.size(), parts.place(parts.size()).cells, "margins");
-  return run_polling([&] { return arbora::second_order_margins(batch, answer.data()); });
+  check_count(answer.size(), parts.place(parts.size()).cells, "margins");
+  return run_polling([&] { return second_order_margins(batch, answer.data()); });
 }
 
 // Scores of trees of one sentence, n heads each; -inf where an arc is not kept.
-void tree_scores(const PartBatch& parts, Given scores, Index sentence, Input<std::int32_t> heads,
-                 FloatAnswer answer) {
+void tree_scores(const PartBatch& parts, const PartInput& scores, Index sentence,
+                 Input<std::int32_t> heads, FloatAnswer answer) {
   if (sentence < 0 || sentence >= parts.size()) throw nb::index_error("no such sentence");
   const Index n = parts[sentence].n_words();
-  check_size(heads.size(), n * static_cast<Index>(answer.size()), "heads");
+  check_count(heads.size(), n * static_cast<Index>(answer.size()), "heads");
   for (std::size_t i = 0; i < heads.size(); ++i) {
     if (heads.data()[i] < 0 || heads.data()[i] > n) throw nb::index_error("no such head");
   }
-  const auto values = values_of<const double>(parts, scores).of(parts.place(sentence));
+  const auto values = part_scores(parts, scores).of(parts.place(sentence));
   run_polling([&] {
-    arbora::Polling polling;
+    Polling polling;
     for (Index i = 0; i < static_cast<Index>(answer.size()); ++i) {
-      answer.data()[i] = arbora::score_of_tree(parts[sentence], values, heads.data() + i * n);
+      answer.data()[i] = score_of_tree(parts[sentence], values, heads.data() + i * n);
       polling.after(20 * n * n);
     }
   });
@@ -164,7 +130,7 @@ void tree_scores(const PartBatch& parts, Given scores, Index sentence, Input<std
 
 // Calls return the first sentence without a tree, or -1.
 void bind_second_order(nb::module_& module) {
-  module.def("second_order_largest", &arbora::second_order_largest, "parts"_a,
+  module.def("second_order_largest", &second_order_largest, "parts"_a,
              "The edges of the largest hypergraph, roughly.");
   module.def("second_order_sums", &sums, "parts"_a, "scores"_a, "multi_root"_a, "threads"_a,
              "log_partition"_a.noconvert(), "log Z of every sentence.");
@@ -187,3 +153,5 @@ void bind_second_order(nb::module_& module) {
   module.def("second_order_tree_scores", &tree_scores, "parts"_a, "scores"_a, "sentence"_a,
              "heads"_a, "answer"_a.noconvert(), "Scores of trees of one sentence.");
 }
+
+}  // namespace arbora::bindings

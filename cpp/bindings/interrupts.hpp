@@ -1,5 +1,5 @@
-// Work that takes long and that Ctrl-C ends: it polls for signals, which Python hears of on its
-// main thread only.
+// Long computations that Ctrl-C interrupts: they poll for signals, which Python handles on its main
+// thread only.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,10 +8,9 @@
 
 #include "arbora/base/interruption.hpp"
 
-namespace arbora::border {
+namespace arbora::bindings {
 
-// Calls job(interruption), or job(), without the GIL; if a signal comes meanwhile, what its handler
-// raises is thrown.
+// Calls job(interruption), or job(), without the GIL; throws what the handler of a signal raises.
 template <class Job>
 auto run_polling(const Job& job) {
   try {
@@ -30,4 +29,4 @@ auto run_polling(const Job& job) {
   }
 }
 
-}  // namespace arbora::border
+}  // namespace arbora::bindings

@@ -3,6 +3,8 @@
 
 namespace nb = nanobind;
 
+namespace arbora::bindings {
+
 void bind_automata(nb::module_& module);
 void bind_data(nb::module_& module);
 void bind_dual(nb::module_& module);
@@ -18,13 +20,17 @@ void bind_parts(nb::module_& module);
 void bind_scoring(nb::module_& module);
 void bind_second_order(nb::module_& module);
 
+}  // namespace arbora::bindings
+
+using namespace arbora::bindings;
+
 NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);  // objects that live as long as the interpreter are no leak
   module.doc() = "Compiled kernels; not part of the public interface.";
   nb::module_ data = module.def_submodule("data", "Sentences of CoNLL-U and CoNLL-X files.");
   bind_data(data);
-  nb::module_ parts = module.def_submodule("parts", "Parts of second order.");
-  bind_parts(parts);
+  nb::module_ scores = module.def_submodule("scores", "Where the scores of parts lie.");
+  bind_parts(scores);
   nb::module_ inference = module.def_submodule("inference", "Sums, best trees, samples.");
   bind_inference(inference);
   bind_automata(inference);

@@ -1,51 +1,39 @@
-// Scores of parts at the border: five flat arrays, empty where the model lacks the kind.
+// Scores of parts at the border: a list of flat arrays. Arcs come first, then a table for each kind
+// in the order of PartKind, empty where the model lacks the kind.
 #pragma once
 
-#include <stdexcept>
-#include <string>
+#include <nanobind/stl/vector.h>
+
+#include <vector>
 
 #include "arbora/tree/part_index.hpp"
 #include "arrays.hpp"
+#include "flags.hpp"
 
-namespace arbora::border {
+namespace arbora::bindings {
 
-inline void check_count(std::size_t size, Index expected, const char* what) {
-  if (size != static_cast<std::size_t>(expected)) {
-    throw std::invalid_argument(std::string(what) + " has the wrong size");
-  }
-}
+using PartInput = std::vector<Floats>;
+using PartAnswer = std::vector<FloatAnswer>;
 
-template <class Number, class Array>
-PartValues<Number> checked_values(const PartBatch& parts, const Array& arcs,
-                                  const Array& consecutive, const Array& siblings,
-                                  const Array& grandparents, const Array& grandsiblings) {
+template <class Number, class Arrays>
+PartValues<Number> checked_values(const PartBatch& parts, const Arrays& arrays) {
+  check_count(arrays.size(), 1 + kPartKinds, "the list of tables");
   const PartBatch::Place& all = parts.place(parts.size());
-  check_count(arcs.size(), all.cells, "arcs");
-  check_count(consecutive.size(), all.consecutive, "consecutive");
-  check_count(siblings.size(), all.siblings, "siblings");
-  check_count(grandparents.size(), all.grandparents, "grandparents");
-  check_count(grandsiblings.size(), all.grandsiblings, "grandsiblings");
-  const PartKinds kinds = parts.kinds();
-  return {arcs.data(), kinds.consecutive ? consecutive.data() : nullptr,
-          kinds.siblings ? siblings.data() : nullptr,
-          kinds.grandparents ? grandparents.data() : nullptr,
-          kinds.grandsiblings ? grandsiblings.data() : nullptr};
+  check_count(arrays[0].size(), all.cells, "arcs");
+  PartValues<Number> values{arrays[0].data(), {}};
+  for_each_kind([&](PartKind kind) {
+    const auto& table = arrays[1 + static_cast<std::size_t>(kind)];
+    check_count(table.size(), all[kind], "a table of parts");
+    if (parts.kinds().has(kind)) values[kind] = table.data();
+  });
+  return values;
 }
 
-inline PartScores part_scores(const PartBatch& parts, const Input<double>& arcs,
-                              const Input<double>& consecutive, const Input<double>& siblings,
-                              const Input<double>& grandparents,
-                              const Input<double>& grandsiblings) {
-  return checked_values<const double>(parts, arcs, consecutive, siblings, grandparents,
-                                      grandsiblings);
+inline PartScores part_scores(const PartBatch& parts, const PartInput& arrays) {
+  return checked_values<const double>(parts, arrays);
+}
+inline PartValues<double> part_values(const PartBatch& parts, const PartAnswer& arrays) {
+  return checked_values<double>(parts, arrays);
 }
 
-inline PartValues<double> part_values(const PartBatch& parts, const InOut<double>& arcs,
-                                      const InOut<double>& consecutive,
-                                      const InOut<double>& siblings,
-                                      const InOut<double>& grandparents,
-                                      const InOut<double>& grandsiblings) {
-  return checked_values<double>(parts, arcs, consecutive, siblings, grandparents, grandsiblings);
-}
-
-}  // namespace arbora::border
+}  // namespace arbora::bindings

@@ -5,10 +5,9 @@
 
 #include "arbora/base/random.hpp"
 #include "arbora/inference/hill_climbing.hpp"
-#include "expect.hpp"
+#include "testing.hpp"
 
-using namespace arbora;
-
+namespace arbora::tests {
 namespace {
 
 // Sentences with all parts; every arc to the right is kept, so that there are trees.
@@ -23,10 +22,10 @@ struct Instance {
         arcs(make_arcs(n_words, random)),
         parts(kept(arcs).data(), n_words, {true, true, true, true}, 1) {
     const PartBatch::Place& end = parts.place(parts.size());
-    consecutive = draw(end.consecutive, random);
-    siblings = draw(end.siblings, random);
-    grandparents = draw(end.grandparents, random);
-    grandsiblings = draw(end.grandsiblings, random);
+    consecutive = draw(end[PartKind::consecutive], random);
+    siblings = draw(end[PartKind::siblings], random);
+    grandparents = draw(end[PartKind::grandparents], random);
+    grandsiblings = draw(end[PartKind::grandsiblings], random);
   }
 
   PartScores scores() const {
@@ -61,8 +60,8 @@ struct Instance {
   }
 };
 
-void test_gains(const PartIndex& parts, const PartScores& scores, Trees trees, Root root,
-                const std::int32_t* heads) {
+void check_gains(const PartIndex& parts, const PartScores& scores, Trees trees, Root root,
+                 const std::int32_t* heads) {
   const Index side = parts.n_words() + 1;
   std::vector<double> gains(static_cast<std::size_t>(side * side));
   head_changes(parts, scores, trees, root, heads, gains.data());
@@ -73,33 +72,33 @@ void test_gains(const PartIndex& parts, const PartScores& scores, Trees trees, R
       if (gain == kForbidden) continue;
       std::vector<std::int32_t> changed(heads, heads + parts.n_words());
       changed[static_cast<std::size_t>(m - 1)] = static_cast<std::int32_t>(h);
-      EXPECT(near(before + gain, score_of_tree(parts, scores, changed.data()), 1e-12));
-      EXPECT(gain <= 1e-9);  // nothing is left to climb
+      CHECK(before + gain == near(score_of_tree(parts, scores, changed.data()), 1e-12));
+      CHECK(gain <= 1e-9);  // nothing is left to climb
     }
   }
+}
+
+TEST_CASE("Hill climbing ends where no change of a head helps, with any number of threads") {
+  RandomStream random(2006, 0, 0);
+  for_each_class([&](Trees trees, Root root) {
+    const Instance instance({9, 1, 6}, random);
+    const PartBatch& parts = instance.parts;
+    std::vector<std::int32_t> heads(16), again(16);
+    std::vector<double> score(3), score_again(3);
+    ClimbOptions options{trees, root, 10, 5, 7, 2};
+    batch_climb(parts, instance.scores(), options, false, heads.data(), score.data());
+    options.threads = 1;
+    batch_climb(parts, instance.scores(), options, false, again.data(), score_again.data());
+    CHECK(heads == again);
+    CHECK(score == score_again);
+    for (Index i = 0; i < parts.size(); ++i) {
+      const PartScores own = instance.scores().of(parts.place(i));
+      const std::int32_t* tree = heads.data() + parts.place(i).words;
+      CHECK(score[static_cast<std::size_t>(i)] == score_of_tree(parts[i], own, tree));
+      check_gains(parts[i], own, trees, root, tree);
+    }
+  });
 }
 
 }  // namespace
-
-void test_climbing() {
-  RandomStream random(2006, 0, 0);
-  for (const Trees trees : {Trees::nonprojective, Trees::projective}) {
-    for (const Root root : {Root::single, Root::multi}) {
-      const Instance instance({9, 1, 6}, random);
-      const PartBatch& parts = instance.parts;
-      std::vector<std::int32_t> heads(16), again(16);
-      std::vector<double> score(3), score_again(3);
-      ClimbOptions options{trees, root, 10, 5, 7, 2};
-      batch_climb(parts, instance.scores(), options, false, heads.data(), score.data());
-      options.threads = 1;
-      batch_climb(parts, instance.scores(), options, false, again.data(), score_again.data());
-      EXPECT(heads == again && score == score_again);
-      for (Index i = 0; i < parts.size(); ++i) {
-        const PartScores own = instance.scores().of(parts.place(i));
-        const std::int32_t* tree = heads.data() + parts.place(i).words;
-        EXPECT(score[static_cast<std::size_t>(i)] == score_of_tree(parts[i], own, tree));
-        test_gains(parts[i], own, trees, root, tree);
-      }
-    }
-  }
-}
+}  // namespace arbora::tests

@@ -6,25 +6,13 @@
 #include "arbora/features/arc_filter.hpp"
 #include "arbora/learning/update.hpp"
 #include "arbora/scoring/linear_model.hpp"
-#include "expect.hpp"
+#include "testing.hpp"
 
+namespace arbora::tests {
 namespace {
 
-using namespace arbora;
-using features::ArcFilter;
-using features::Clusters;
-using features::Columns;
-using features::Encoded;
-using features::FeatureSet;
-using features::TemplateSet;
-using scoring::Gradient;
-using scoring::LinearModel;
-using scoring::Outcomes;
-using scoring::RowTable;
-using scoring::Selection;
-
 // Sentences of 1, 2 and 40 words; odd fields included.
-data::Block some_block() {
+Block some_block() {
   std::string text;
   for (const int words : {1, 2, 40}) {
     for (int w = 1; w <= words; ++w) {
@@ -41,19 +29,16 @@ data::Block some_block() {
     }
     text += "\n";
   }
-  return data::Block(text, {});
+  return Block(text, {});
 }
 
 std::vector<double> random_numbers(std::size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal;
-  std::vector<double> numbers(count);
-  for (double& number : numbers) number = normal(random);
-  return numbers;
+  return normal_numbers(count, random);
 }
 
 // <d, scores(w)> = <expand(d), w>
-void test_adjoint(const LinearModel& model, const Encoded& encoded, const ArcFilter& filter) {
+void check_adjoint(const LinearModel& model, const Encoded& encoded, const ArcFilter& filter) {
   const std::vector<std::int64_t> chosen = {2, 0, 1, 2};
   for (const int threads : {1, 2}) {
     const Selection selection{encoded, chosen, threads};
@@ -72,13 +57,13 @@ void test_adjoint(const LinearModel& model, const Encoded& encoded, const ArcFil
     }
     Gradient gradient(model.weights());
     expand_sentences(model, selection, d.data(), gradient);
-    learning::add_gradient(gradient, dense.data(), threads);
+    add_gradient(gradient, dense.data(), threads);
     for (std::size_t i = 0; i < dense.size(); ++i) right += dense[i] * weights[i];
-    EXPECT(near(left, right, 1e-9));
+    CHECK(left == near(right, 1e-9));
   }
 }
 
-void test_labels(const FeatureSet& set, const Encoded& encoded) {
+void check_labels(const FeatureSet& set, const Encoded& encoded) {
   const RowTable table{set, Outcomes::label, 5, 3, 0};
   const std::vector<std::int64_t> chosen = {0, 2};
   std::vector<std::int32_t> heads(41);
@@ -92,58 +77,63 @@ void test_labels(const FeatureSet& set, const Encoded& encoded) {
   score_labels(table, weights.data(), 1.0, selection, heads.data(), scores.data());
   Gradient gradient(size);
   expand_labels(table, selection, heads.data(), d.data(), gradient);
-  learning::add_gradient(gradient, dense.data(), 2);
+  add_gradient(gradient, dense.data(), 2);
   double left = 0.0, right = 0.0;
   for (std::size_t i = 0; i < scores.size(); ++i) left += d[i] * scores[i];
   for (std::size_t i = 0; i < size; ++i) right += dense[i] * weights[i];
-  EXPECT(near(left, right, 1e-9));
+  CHECK(left == near(right, 1e-9));
 }
 
-void test_steps(const LinearModel& model, const Encoded& encoded) {
+void check_steps(const LinearModel& model, const Encoded& encoded) {
   const std::size_t size = model.weights();
   std::vector<double> values(size, 0.0);
-  std::vector<learning::WeightState> states(size, {0.0, 0.0, 0.0});
-  const learning::Weights weights{values.data(), states.data(), size};
+  std::vector<WeightState> states(size, {0.0, 0.0, 0.0});
+  const Weights weights{values.data(), states.data(), size};
   const std::vector<std::int64_t> chosen = {1};
   const std::vector<double> d = random_numbers(9 * static_cast<std::size_t>(model.width()), 5);
   Gradient gradient(size);
   for (int step = 1; step <= 5; ++step) {
     expand_sentences(model, {encoded, chosen, 1}, d.data(), gradient);
-    learning::adagrad_update({0.1, 1e-6, 0.01, static_cast<double>(step)}, gradient, weights, 2);
+    adagrad_update({0.1, 1e-6, 0.01, static_cast<double>(step)}, gradient, weights, 2);
   }
-  learning::adagrad_flush({0.1, 1e-6, 0.01, 9.0}, weights, 2);
+  adagrad_flush({0.1, 1e-6, 0.01, 9.0}, weights, 2);
   for (std::size_t i = 0; i < size; ++i) {
-    EXPECT(std::isfinite(values[i]) && (values[i] == 0.0 || states[i].seen == 9.0));
+    CHECK(std::isfinite(values[i]));
+    if (values[i] != 0.0) CHECK(states[i].seen == 9.0);
   }
   std::vector<double> products(4);
   const std::vector<double> two = random_numbers(18 * static_cast<std::size_t>(model.width()), 6);
   inner_products(model, {encoded, chosen, 1}, two.data(), 2, products.data());
-  EXPECT(products[1] == products[2] && products[0] * products[3] >= products[1] * products[1]);
+  CHECK(products[1] == products[2]);
+  CHECK(products[0] * products[3] >= products[1] * products[1]);
 }
 
-}  // namespace
-
-void test_learning() {
-  const data::Block block = some_block();
-  EXPECT(block.sentences() == 3);
+TEST_CASE("Scores, gradients and steps over every template and kind of outcome") {
+  const Block block = some_block();
+  CHECK(block.sentences() == 3);
   Clusters clusters;
   clusters.of_form["understanding"] = {{"0110", 0.25F}, {"1", 0.75F}};
   const std::vector<std::int64_t> all = {0, 1, 2};
   for (int templates = 0; templates < 3; ++templates) {
     for (const bool full : {false, true}) {
+      CAPTURE(templates);
+      CAPTURE(full);
       const FeatureSet set{static_cast<TemplateSet>(templates), Columns{full, full, full, full}};
       const Encoded encoded(block, all, set.columns, full ? &clusters : nullptr);
       std::vector<std::uint16_t> lengths(ArcFilter::kSize, 0);
       ArcFilter::learn(encoded[2], block.heads(2), lengths);
       const LinearModel plain{{set, 10}, std::nullopt};
-      test_adjoint(plain, encoded, ArcFilter({}));
-      test_adjoint(plain, encoded, ArcFilter(lengths));
+      check_adjoint(plain, encoded, ArcFilter({}));
+      check_adjoint(plain, encoded, ArcFilter(lengths));
       for (const Outcomes outcomes : {Outcomes::label, Outcomes::edge, Outcomes::token}) {
         const LinearModel model{{set, 6}, RowTable{set, outcomes, 4, 3, std::size_t{1} << 6U}};
-        test_adjoint(model, encoded, ArcFilter(lengths));
-        test_steps(model, encoded);
+        check_adjoint(model, encoded, ArcFilter(lengths));
+        check_steps(model, encoded);
       }
-      test_labels(set, encoded);
+      check_labels(set, encoded);
     }
   }
 }
+
+}  // namespace
+}  // namespace arbora::tests

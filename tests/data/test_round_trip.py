@@ -51,7 +51,7 @@ def test_a_cut_at_any_byte_changes_nothing(name):
     whole = core.read(data, 0)
     expected = [(whole.text(i), whole.line(i)) for i in range(len(whole))]
     for cut in range(len(data) + 1):
-        first = core.read(data[:cut], 0, whole=False)
+        first = core.read(data[:cut], 0, is_last=False)
         second = core.read(data[first.size :], 0, first_line=first.next_line)
         found = [(block.text(i), block.line(i)) for block in (first, second)
                  for i in range(len(block))]  # fmt: skip

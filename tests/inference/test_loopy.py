@@ -31,6 +31,9 @@ MODELS = [
     ("consecutive_siblings", "grandparents"),
     ("grandsiblings",),
     ("consecutive_siblings", "siblings", "grandparents", "grandsiblings"),
+    ("head_bigrams",),
+    ("siblings", "grandparents", "head_bigrams"),
+    ("grandsiblings", "head_bigrams"),
 ]
 
 

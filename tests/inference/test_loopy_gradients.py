@@ -18,6 +18,8 @@ MODELS = [
     ("siblings", "grandparents", "automata"),
     ("grandsiblings", "siblings", "pairs"),
     (*EVERY, "automata"),
+    ("head_bigrams", "pairs"),
+    ("consecutive_siblings", "grandparents", "head_bigrams", "automata"),
 ]
 
 

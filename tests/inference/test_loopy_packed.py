@@ -12,7 +12,7 @@ from arbora.testing import random_parts
 from tests.helpers import random_scores
 
 EVERY = ("consecutive_siblings", "siblings", "grandparents", "grandsiblings")
-MODELS = [("siblings", "grandparents"), EVERY]
+MODELS = [("siblings", "grandparents"), EVERY, ("consecutive_siblings", "head_bigrams")]
 
 
 @pytest.fixture(params=["nonprojective", "projective"])

@@ -20,6 +20,8 @@ MODELS = [
     {"order": "grandsibling", "features": "mcdonald2005"},
     {"order": "grandsibling", "features": "morphological"}, EXACT,
     {"order": "grandsibling", "inference": "bp", "learner": "l2"},
+    {"order": "sibling", "inference": "bp", "learner": "l2", "head_bigrams": True},
+    {"order": "sibling", "head_bigrams": True},
 ]  # fmt: skip
 
 
@@ -133,3 +135,6 @@ def test_variants_in_words():
     assert part_variant_text("grandparents", 3) == "g h m"
     assert part_variant_text("grandsiblings", 4) == "m h g"
     assert part_variant_text("grandparents", 15) == "right 6+"
+    assert part_variant_text("head_bigrams", 0) == "one head"
+    assert part_variant_text("head_bigrams", 7) == "right right 1-2"
+    assert part_variant_text("head_bigrams", 14) == "left left 3+"

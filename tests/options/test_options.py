@@ -29,8 +29,9 @@ PLACES = {
     "first_temperature": {"learner": "risk"}, "last_temperature": {"learner": "risk"},
     "projectivise": {"learner": "l2", "trees": "projective"},
     "inference": HIGHER, "training_inference": HIGHER, "prune_threshold": HIGHER,
-    "prune_heads": HIGHER, "max_iterations": HIGHER, "solver": HIGHER, "bp_iterations": BP,
-    "damping": BP, "factors": BP, "restarts": {**HIGHER, "inference": "hill-climbing"},
+    "prune_heads": HIGHER, "head_bigrams": HIGHER, "max_iterations": HIGHER, "solver": HIGHER,
+    "bp_iterations": BP, "damping": BP, "factors": BP,
+    "restarts": {**HIGHER, "inference": "hill-climbing"},
 }  # fmt: skip
 
 BAD = [
@@ -47,8 +48,8 @@ BAD = [
     ("bits", 29), ("bits", 20.5), ("label_bits", 3), ("label_bits", 25), ("seed", -1),
     ("seed", 2**63), ("seed", 0.5), ("seed", None), ("inference", "sampling"),
     ("training_inference", "z"), ("solver", "simplex"), ("max_iterations", 0),
-    ("max_iterations", None), ("prune_threshold", 1.5), ("prune_heads", 0), ("held_out", 1.0),
-    ("word_dropout", -1.0), ("word_dropout", None), ("restarts", -1),
+    ("max_iterations", "many"), ("prune_threshold", 1.5), ("prune_heads", 0), ("held_out", 1.0),
+    ("word_dropout", -1.0), ("word_dropout", None), ("restarts", -1), ("head_bigrams", "yes"),
     ("bp_iterations", 0), ("bp_iterations", 2.0), ("damping", 1.0), ("damping", -0.1),
     ("damping", math.nan), ("factors", "triples"), ("first_temperature", 0.0),
     ("last_temperature", -1.0), ("last_temperature", math.nan), ("projectivise", "no"),
@@ -118,6 +119,12 @@ NONSENSE = [
     ({"learner": "risk", "last_temperature": 0.2}, r"must not exceed first_temperature \(0.1\)"),
     ({"learner": "risk", "first_temperature": 0.00001}, "must not exceed first_temperature"),
     ({"learner": "l2", "projectivise": True}, "projectivise requires trees='projective'"),
+    ({"order": "sibling", "head_bigrams": True, "solver": "branch"},
+     "head_bigrams requires solver='ad3'"),
+    ({"order": "sibling", "head_bigrams": True, "training_inference": "automata"},
+     "head_bigrams requires bp or dual for training and decoding, not training_inference="),
+    ({"order": "sibling", "head_bigrams": True, "inference": "exact", "trees": "projective"},
+     "not inference='exact'"),
 ]  # fmt: skip
 
 

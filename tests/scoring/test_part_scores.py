@@ -13,6 +13,7 @@ ORDERS = {
     one.tag: one.automata for one in (SiblingOptions, GrandparentOptions, GrandsiblingOptions)
 }
 ORDERS["pairs"] = GrandsiblingOptions.pairs
+ORDERS["head bigrams"] = (*SiblingOptions.automata, "head_bigrams")
 BITS = 12
 
 

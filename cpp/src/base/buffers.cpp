@@ -5,20 +5,20 @@
 #include <new>
 #include <vector>
 
-namespace arbora {
+namespace arbora::base {
 namespace {
 
 constexpr std::size_t kMostKept = std::size_t{128} << 20;  // bytes
-constexpr std::size_t kHeader = 8;                         // doubles: 64 bytes before the room
+constexpr std::size_t kHeader = 8;                         // doubles: 64 bytes before the buffer
 
-struct Shelf {
+struct Pool {
   std::mutex lock;
   std::vector<double*> blocks;
   std::size_t bytes = 0;
 };
 
-Shelf& shelf() {
-  static Shelf* const only = new Shelf;  // never destroyed: arrays may outlive everything else
+Pool& pool() {
+  static Pool* const only = new Pool;  // never destroyed: arrays may outlive everything else
   return *only;
 }
 
@@ -27,10 +27,10 @@ std::size_t& size_of(double* block) { return *reinterpret_cast<std::size_t*>(blo
 
 }  // namespace
 
-double* take_buffer(std::size_t count) {
+double* acquire_buffer(std::size_t count) {
   const std::size_t need = count + kHeader;
-  Shelf& kept = shelf();
-  // A lock that is not to be had (by a thread, or by a fork in the wrong moment) is not waited for.
+  Pool& kept = pool();
+  // Never blocks: after a fork, the lock may be held by a thread that no longer exists.
   if (const std::unique_lock<std::mutex> guard(kept.lock, std::try_to_lock); guard.owns_lock()) {
     for (auto it = kept.blocks.rbegin(); it != kept.blocks.rend(); ++it) {
       const std::size_t size = size_of(*it);
@@ -46,9 +46,9 @@ double* take_buffer(std::size_t count) {
   return block + kHeader;
 }
 
-void give_buffer(double* buffer) noexcept {
+void release_buffer(double* buffer) noexcept {
   double* block = buffer - kHeader;
-  Shelf& kept = shelf();
+  Pool& kept = pool();
   const std::size_t bytes = size_of(block) * sizeof(double);
   if (const std::unique_lock<std::mutex> guard(kept.lock, std::try_to_lock);
       guard.owns_lock() && bytes <= kMostKept / 2) {
@@ -69,4 +69,4 @@ void give_buffer(double* buffer) noexcept {
   ::operator delete(block);
 }
 
-}  // namespace arbora
+}  // namespace arbora::base

@@ -19,7 +19,7 @@
 #include <unistd.h>
 #endif
 
-namespace arbora {
+namespace arbora::base {
 namespace {
 
 // Waking a helper costs about as much as this many floating-point operations.
@@ -29,11 +29,11 @@ constexpr double kWorkPerRun = 1e5;
 // Larger batches end at about the same time on all threads in any order.
 constexpr Index kSmallBatch = 128;
 
-// How long a thread waits awake. One question follows another within this time, and a call's last
-// sentences end within it; falling asleep and waking up takes almost as long.
-constexpr std::chrono::microseconds kPatience{100};
+// How long a thread spins before it sleeps. The next call often comes within this time, and the
+// last sentences of a call end within it; sleeping and waking takes almost as long.
+constexpr std::chrono::microseconds kSpinTime{100};
 
-constexpr std::chrono::milliseconds kIdlePause{20};
+constexpr std::chrono::milliseconds kIdleInterval{20};
 
 int process_id() {
 #ifdef _WIN32
@@ -43,12 +43,13 @@ int process_id() {
 #endif
 }
 
-// Threads that wait between calls, and soon sleep: starting one takes longer than many a call.
+// A thread pool. Its threads spin between calls, then sleep: starting a thread takes longer than a
+// short call.
 class Helpers {
  public:
   // The helpers of this process. A fork copies the object but not its threads, so a child process
-  // starts over, without touching a lock that may have been held when it was forked. The helpers
-  // are never joined, they end with the process.
+  // makes a new one, without touching a lock that may have been held at the fork. The helpers are
+  // never joined: they end with the process.
   static Helpers& of_this_process() {
     static std::atomic<Helpers*> current{nullptr};
     Helpers* mine = current.load();
@@ -61,22 +62,22 @@ class Helpers {
   }
 
   // Runs the job on `count` helpers and on the caller's thread, and returns when all are done. If
-  // another thread is using the helpers, the caller does it alone. `idle` must not throw.
+  // another thread is using the helpers, the caller runs the job alone. `idle` must not throw.
   void run(int count, const std::function<void()>& job, const std::function<void()>& idle) {
     const std::unique_lock<std::mutex> turn(in_use_, std::try_to_lock);
     if (!turn.owns_lock()) return job();
-    hire(count);
+    start_threads(count);
     {
       const std::lock_guard<std::mutex> guard(lock_);
       job_ = &job;
-      running_ = std::min(count, hired_);
+      running_ = std::min(count, started_);
       wanted_ = running_.load();
     }
     wake_.notify_all();
     job();
     {
       const std::lock_guard<std::mutex> guard(lock_);
-      // Helpers that have not woken up by now are not needed any more.
+      // Helpers that are not awake by now are no longer needed.
       running_ -= wanted_;
       wanted_ = 0;
     }
@@ -86,11 +87,11 @@ class Helpers {
  private:
   Helpers() : process_(process_id()) {}
 
-  void hire(int count) {
+  void start_threads(int count) {
     try {
-      for (; hired_ < count; ++hired_) std::thread([this] { work(); }).detach();
+      for (; started_ < count; ++started_) std::thread([this] { work(); }).detach();
     } catch (const std::system_error&) {
-      // No more threads to be had: those that started, and the caller, do the work.
+      // The system has no more threads: those that started, and the caller, do the work.
     }
   }
 
@@ -106,15 +107,15 @@ class Helpers {
     }
   }
 
-  // Returns, with the lock held, when a condition is true that another thread makes true.
+  // Waits for a condition that another thread makes true; returns with the lock held.
   template <class Condition>
   std::unique_lock<std::mutex> await(std::condition_variable& signal, const Condition& condition,
                                      const std::function<void()>& idle = {}) {
     using Clock = std::chrono::steady_clock;
-    const auto bedtime = Clock::now() + kPatience;
-    while (!condition() && Clock::now() < bedtime) std::this_thread::yield();
+    const auto sleep_time = Clock::now() + kSpinTime;
+    while (!condition() && Clock::now() < sleep_time) std::this_thread::yield();
     std::unique_lock<std::mutex> guard(lock_);
-    while (idle && !signal.wait_for(guard, kIdlePause, condition)) {
+    while (idle && !signal.wait_for(guard, kIdleInterval, condition)) {
       guard.unlock();
       idle();
       guard.lock();
@@ -127,7 +128,7 @@ class Helpers {
   std::mutex in_use_, lock_;
   std::condition_variable wake_, done_;
   const std::function<void()>* job_ = nullptr;
-  int hired_ = 0;
+  int started_ = 0;
   std::atomic<int> wanted_{0}, running_{0};  // changed under the lock, read at any time
 };
 
@@ -140,8 +141,8 @@ void for_each_sentence(Index count, int threads, double work, const SentenceJob&
       1, static_cast<int>(
              std::min({static_cast<double>(threads), static_cast<double>(count), worthwhile})));
 
-  // Sentences are handed out in runs of neighbours that are worth a trip to the shared counter, yet
-  // so short that all threads end at about the same time.
+  // Sentences are handed out in runs: long enough to amortise the shared counter, short enough for
+  // all threads to end at about the same time.
   const double worth = kWorkPerRun * static_cast<double>(count) / std::max(work, 1.0);
   const Index run = std::clamp(static_cast<Index>(std::min(worth, 1e6)), Index{1},
                                std::max(Index{1}, count / (8 * workers)));
@@ -199,4 +200,4 @@ void for_each_by_cost(std::span<const double> costs, int threads, const Sentence
   for_each_sentence(count, threads, work, in_order);
 }
 
-}  // namespace arbora
+}  // namespace arbora::base

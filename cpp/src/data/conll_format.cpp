@@ -15,7 +15,7 @@ bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-// What the lines say; the strongest sign decides.
+// Evidence for a format; the strongest sign decides.
 struct Signs {
   bool conllu_line = false;  // a comment, a range, an empty node
   bool phead = false;        // a bare number in column 9
@@ -23,7 +23,7 @@ struct Signs {
   bool other_tag = false;    // one that no UD treebank has
   bool space_after = false;  // in column 10
 
-  void look_at(std::string_view line) {
+  void scan(std::string_view line) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     if (line.starts_with('#')) {
       // Arbora writes such comments into CoNLL-X files too
@@ -35,7 +35,7 @@ struct Signs {
       const std::size_t tab = std::min(line.find('\t'), line.size());
       fields[i] = line.substr(0, tab);
       if (tab == line.size()) {
-        if (i + 1 < kColumns) return;  // not ten columns: the reader will complain
+        if (i + 1 < kColumns) return;  // not ten columns: the reader will report it
       } else {
         line.remove_prefix(tab + 1);
       }
@@ -71,7 +71,7 @@ Guess guess_format(std::string_view beginning) {
   Signs signs;
   while (!beginning.empty() && !signs.conllu_line) {
     const std::size_t end = std::min(beginning.find('\n'), beginning.size());
-    signs.look_at(beginning.substr(0, end));
+    signs.scan(beginning.substr(0, end));
     beginning.remove_prefix(std::min(end + 1, beginning.size()));
   }
   return signs.verdict();

@@ -16,7 +16,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == line.npos; }
 
-// A number as one writes it, of digits only and not huge, or -1.
+// A decimal number of at most nine digits, without leading zeros, or -1.
 std::int64_t number(std::string_view digits) {
   if (digits.empty() || digits.size() > 9 || (digits[0] == '0' && digits.size() > 1)) return -1;
   std::int64_t value = 0;
@@ -27,8 +27,7 @@ std::int64_t number(std::string_view digits) {
   return value;
 }
 
-// Calls take(place) for every tab, looking at eight bytes at a time: fields are too short for a
-// search of each.
+// Calls take(place) for every tab, eight bytes at a time: fields are too short for one memchr each.
 template <class Take>
 void for_tabs(std::string_view line, Take take) {
   constexpr std::uint64_t low = 0x7F7F7F7F7F7F7F7Fu, tabs = 0x0909090909090909u;
@@ -50,7 +49,7 @@ void for_tabs(std::string_view line, Take take) {
   }
 }
 
-// A field in a message: short, and cut between characters.
+// A field for an error message: shortened at a character boundary.
 std::string quoted(std::string_view field) {
   constexpr std::size_t most = 40;
   std::size_t end = std::min(field.size(), most);
@@ -62,7 +61,7 @@ std::string quoted(std::string_view field) {
 
 std::string text_of(std::int64_t value) { return std::to_string(value); }
 
-// A word whose heads lead back to it, or 0; missing heads end a walk.
+// A word on a cycle, or 0; missing heads end a path.
 std::int64_t word_on_a_cycle(const std::int32_t* heads, std::int64_t n) {
   std::vector<std::int64_t> seen(static_cast<std::size_t>(n) + 1,
                                  0);  // by the walk from which word
@@ -91,20 +90,20 @@ class Indexer {
     const std::string_view text = block_.text_;
     const std::size_t whole_lines = text.rfind('\n') + 1;  // 0 if there is none
     has_carriages_ = text.find('\r') != text.npos;
-    valid_ = find_invalid_utf8(options_.whole ? text : text.substr(0, whole_lines)) == text.npos;
-    const std::size_t words = text.size() / 48;  // about; what is not used costs nothing
+    valid_ = find_invalid_utf8(options_.is_last ? text : text.substr(0, whole_lines)) == text.npos;
+    const std::size_t words = text.size() / 48;  // an estimate; unused reserve costs nothing
     block_.starts_.reserve(words * (kColumns + 1));
     block_.heads_.reserve(words);
     std::size_t at = 0;
     while (at < text.size() && !stopped_) {
       const std::size_t found = text.find('\n', at);
-      if (found == text.npos && !options_.whole) break;
+      if (found == text.npos && !options_.is_last) break;
       const std::size_t next = found == text.npos ? text.size() : found + 1;
       take_line(at, next, text.substr(at, std::min(found, text.size()) - at));
       at = next;
       ++line_number_;
     }
-    if (options_.whole && !stopped_) finish();
+    if (options_.is_last && !stopped_) finish();
     block_.text_ = text.substr(0, sentence_.begin);
     block_.next_line_ = begin_line_;
   }
@@ -130,7 +129,7 @@ class Indexer {
     if (!options_.skip_bad && (closed_ ? next_fault_ : fault_)) stop();
   }
 
-  // Where lines begin after blank ones the sentence before ends, unless no words follow at all.
+  // A line after blank lines ends the sentence before, unless no words follow at all.
   void begin_group(std::uint32_t start) {
     in_group_ = true;
     group_ = start;
@@ -156,7 +155,7 @@ class Indexer {
                                " of the line is not UTF-8; " + advice_on_bytes(line));
   }
 
-  // Whose first bytes are those of a packed file, or of UTF-16, needs something else than the rest.
+  // Compressed files and UTF-16, recognised by their first bytes, get a message of their own.
   static std::string advice_on_bytes(std::string_view line) {
     if (line.starts_with("\x1f\x8b")) {
       return "this is a gzip file, so give it a name that ends in .gz";
@@ -228,7 +227,7 @@ class Indexer {
     }
   }
 
-  // Whether the line is a word; multiword tokens and empty nodes are checked and passed over.
+  // Whether the line is a word; multiword tokens and empty nodes are checked and skipped.
   bool take_id(std::string_view id) {
     const std::size_t mark = id.find_first_of("-.");
     if (mark == id.npos) {
@@ -285,7 +284,7 @@ class Indexer {
     return true;
   }
 
-  // What can only be said when the sentence is whole.
+  // Checks that need the complete sentence.
   void check_sentence() {
     if (words_ == 0) {
       return complain(sentence_.line,
@@ -325,7 +324,7 @@ class Indexer {
     }
   }
 
-  // The sentence ends here: it goes into the block, or its fault does.
+  // Ends the sentence: adds it, or its fault, to the block.
   void commit(std::uint32_t end, std::int64_t end_line) {
     closed_ = false;
     if (!fault_) check_sentence();
@@ -352,7 +351,7 @@ class Indexer {
     word_lines_.clear();
   }
 
-  // A line of the current sentence, or before the next one, is bad: nothing more is read.
+  // Stops reading at an invalid line of the current sentence or before the next one.
   void stop() {
     if (closed_) commit(next_begin_, next_begin_line_);
     if (!stopped_) block_.faults_.push_back(*std::move(fault_));

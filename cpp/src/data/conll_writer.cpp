@@ -69,7 +69,7 @@ class Renderer {
     offset_ += n;
   }
 
-  // The comments of the file but for those whose key is forgotten or given anew, then the new ones.
+  // The comments of the file, except those whose key is removed or replaced, then the new ones.
   void append_comments(std::int64_t s) {
     std::string_view old = block_.comments(s);
     const std::string_view added = columns_.comments == nullptr ? "" : *columns_.comments;
@@ -155,7 +155,7 @@ class Renderer {
     if (!columns_.misc.empty() || (misc.size() > 1 && has_forgotten(misc))) append_misc(misc, at);
   }
 
-  // Copies what lies before a field; its new contents come next.
+  // Copies everything before a field; the caller writes the new contents.
   void replace(std::string_view field) {
     out_.append(cursor_, field.data());
     cursor_ = field.data() + field.size();

@@ -5,9 +5,6 @@
 namespace arbora::features {
 namespace {
 
-using data::Block;
-using data::Column;
-
 // Letters of UTF-8 text; a continuation byte belongs to the letter before it.
 bool starts_letter(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
 
@@ -179,7 +176,7 @@ Encoded Encoded::hiding(double amount, std::uint64_t seed) const {
     // The root symbol and the padding around a sentence are always there.
     for (Index w = 1; w <= n_words_[sentence]; ++w) {
       const std::size_t i = first_[sentence] + static_cast<std::size_t>(w);
-      // One draw for both: who does not know a lemma does not know its forms.
+      // One draw for both: where a lemma is unknown, so are its forms.
       const double draw = static_cast<double>(mixed(seed * kMix + i) >> 11U) * 0x1p-53;
       Word<std::uint64_t>& word = answer.words_[i];
       const auto unlucky = [&](double count) { return draw < amount / (amount + count); };

@@ -5,12 +5,10 @@
 #include <numeric>
 #include <utility>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 constexpr double kTiny = 1e-9;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 double dot(const double* scores, const std::vector<std::uint8_t>& x) {
   double sum = 0.0;
@@ -218,4 +216,4 @@ void ActiveSet::replace_dependent(Member added) {
   add(std::move(added));
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "arbora/inference/active_set.hpp"
+#include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Constants of the authors' implementation, but for eta, which there begins with 0.1 whatever the
@@ -15,8 +16,6 @@ constexpr double kFirstEta = 5.0, kLeastEta = 0.05, kMostEta = 5000.0, kEtaFacto
 constexpr double kResidual = 1e-6, kOpenGap = 1e-4;
 constexpr Index kAdaptEvery = 10, kRefreshEvery = 50, kCheckEvery = 5;
 constexpr int kActiveSetSteps = 10;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 // A search over some of the arcs: the tree's, or that of a head's automaton, whose links are arcs
 // into the head.
@@ -37,11 +36,12 @@ struct Factor {
 
 class Ad3 {
  public:
-  Ad3(const StepTables& steps, const double* arcs, const TreeQuestion& question,
-      std::int32_t* heads, Workspace& workspace)
+  Ad3(const StepTables& steps, const std::vector<PartFactor>& others, const ArcOrder& order,
+      const double* arcs, const TreeQuestion& question, std::int32_t* heads, Workspace& workspace)
       : steps_(steps),
+        others_(others),
         question_(question),
-        order_(steps.parts()),
+        order_(order),
         arcs_(arcs),
         heads_(heads),
         workspace_(workspace),
@@ -52,7 +52,9 @@ class Ad3 {
         found_(at(order_.n_words)) {
     for (Index a = 0; a < order_.size(); ++a) theta_[at(a)] = arcs[order_.cell(a)];
     add_tree();
-    for (Index h = 0; h <= order_.n_words; ++h) add_automaton(h);
+    const bool walks = in_walks(steps) || others.empty();
+    for (Index h = 0; walks && h <= order_.n_words; ++h) add_automaton(h);
+    for (const PartFactor& other : others) factors_.emplace_back(other.arcs, other.best);
     for (const Factor& factor : factors_) {
       for (const Index a : factor.arcs) degree_[at(a)] += 1.0;
     }
@@ -88,6 +90,15 @@ class Ad3 {
   }
 
  private:
+  // Whether any automaton scores more than arcs.
+  static bool in_walks(const StepTables& steps) {
+    bool found = steps.has_automata();
+    for_each_kind([&](PartKind kind) {
+      found = found || (steps.parts().kinds().has(kind) && layout_of(kind).in_walks);
+    });
+    return found;
+  }
+
   struct Residuals {
     double primal, dual;
   };
@@ -199,7 +210,8 @@ class Ad3 {
   }
 
   void keep_if_best() {
-    const double score = score_of_tree(steps_, arcs_, found_.data());
+    const double score =
+        score_of_tree(steps_, arcs_, found_.data()) + score_of_factors(others_, found_.data());
     if (best_.iterations > 0 && score <= best_.score) return;
     best_.score = score;
     std::copy(found_.begin(), found_.end(), heads_);
@@ -217,8 +229,9 @@ class Ad3 {
   static constexpr double kStill = 1e-12;
 
   const StepTables& steps_;
+  const std::vector<PartFactor>& others_;
   TreeQuestion question_;
-  ArcOrder order_;
+  const ArcOrder& order_;
   const double* arcs_;
   std::int32_t* heads_;
   Workspace& workspace_;
@@ -233,9 +246,10 @@ class Ad3 {
 
 }  // namespace
 
-DualAnswer solve_ad3(const StepTables& steps, const double* arcs, const TreeQuestion& question,
+DualAnswer solve_ad3(const StepTables& steps, const std::vector<PartFactor>& others,
+                     const ArcOrder& order, const double* arcs, const TreeQuestion& question,
                      std::int32_t* heads, Workspace& workspace, Interruption& interruption) {
-  return Ad3(steps, arcs, question, heads, workspace).solve(interruption);
+  return Ad3(steps, others, order, arcs, question, heads, workspace).solve(interruption);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

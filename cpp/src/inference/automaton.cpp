@@ -7,10 +7,8 @@
 
 #include "arbora/tree/part_index.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 struct Best {
   double value = kForbidden;
@@ -47,7 +45,7 @@ double Automaton::best(const double* pairs, const double* arcs, std::int32_t* fr
     value[at(s)] = initial(s);
     reached[at(s)].offer(initial(s), s);
   }
-  // The best way to be in state s just before `next`.
+  // The best walk to state s before `next`.
   const auto arrive = [&](Index next, Index s) {
     if (pairs == nullptr) return reached[at(s)];
     Best best;
@@ -103,4 +101,4 @@ double Automaton::score(const std::uint8_t* chosen) const {
   return best;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

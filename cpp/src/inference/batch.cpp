@@ -12,7 +12,7 @@
 #include "arbora/inference/labels.hpp"
 #include "arbora/inference/sums.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Where each sentence's numbers begin.
@@ -101,7 +101,8 @@ Index copy_scores(const double* from, Index count, double* to) {
   return strange;
 }
 
-// Copies a sentence and forbids what is no arc; whether every arc is allowed, the common case.
+// Copies a sentence and forbids column 0 and the diagonal. Returns whether every arc is allowed,
+// the common case.
 bool copy_sentence(LabelledScores from, double* to) {
   const Index side = from.side(), n_labels = from.n_labels;
   Index strange = copy_scores(from.first, side * side * n_labels, to);
@@ -119,13 +120,14 @@ bool copy_sentence(LabelledScores from, double* to) {
   return strange == 0;
 }
 
-}  // namespace
-
-std::vector<Fault> copy_and_check(const Batch& batch, double* scores) {
+// Copies every sentence from source_of(i, its scores in the batch).
+template <class Source>
+std::vector<Fault> copy_and_check_from(const Batch& batch, const Source& source_of,
+                                       double* scores) {
   std::vector<Fault> found(batch.n_words.size());
-  run(batch, 2, 1.0, [&](Index i, const Place& place, LabelledScores from, Workspace& workspace) {
+  run(batch, 2, 1.0, [&](Index i, const Place& place, LabelledScores own, Workspace& workspace) {
     double* to = scores + place.cells * batch.n_labels;
-    if (copy_sentence(from, to)) return;
+    if (copy_sentence({source_of(i, own), place.n_words, batch.n_labels}, to)) return;
     const LabelledScores view{to, place.n_words, batch.n_labels};
     Fault& fault = found[static_cast<std::size_t>(i)];
     fault = first_bad_cell(view);
@@ -138,6 +140,20 @@ std::vector<Fault> copy_and_check(const Batch& batch, double* scores) {
     return fault.cell == Cell::fine && fault.verdict.problem == Problem::none;
   });
   return found;
+}
+
+}  // namespace
+
+std::vector<Fault> copy_and_check(const Batch& batch, double* scores) {
+  return copy_and_check_from(batch, [](Index, LabelledScores own) { return own.first; }, scores);
+}
+
+std::vector<Fault> copy_and_check(const Batch& batch, std::span<const double* const> sources,
+                                  double* scores) {
+  const auto source_of = [&](Index i, LabelledScores) {
+    return sources[static_cast<std::size_t>(i)];
+  };
+  return copy_and_check_from(batch, source_of, scores);
 }
 
 void batch_sums(const Batch& batch, double* log_partition, double* relative, double* column_shift,
@@ -275,4 +291,4 @@ void scale_answer(ArcScores scores, double factor, double* d_scores) {
   for (Index i = 0; i < scores.side() * scores.side(); ++i) d_scores[i] *= factor;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <queue>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Iterations for each bound: it need not be tight, dividing again is cheap.
@@ -14,8 +14,6 @@ TreeQuestion limited(TreeQuestion question) {
   question.max_iterations = std::min(question.max_iterations, kIterations);
   return question;
 }
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 struct Node {
   double bound;
@@ -216,4 +214,4 @@ DualAnswer branch_and_bound(const StepTables& steps, const double* arcs,
   return Search(steps, arcs, question, to_the_end, heads, workspace, interruption).solve();
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

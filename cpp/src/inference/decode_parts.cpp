@@ -9,7 +9,7 @@
 #include "arbora/inference/branch_and_bound.hpp"
 #include "arbora/inference/level_arcs.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 void add_automata(const AutomatonList& automata, StepTables& steps) {
@@ -41,12 +41,37 @@ bool refuses_everything(const StepTables& steps) {
   return false;
 }
 
-DualAnswer solve(const StepTables& steps, const double* arcs, const TreeQuestion& question,
+// A sentence as the solvers see it. Only AD3 takes factors besides the automata.
+struct Problem {
+  Problem(const PartIndex& parts, const PartScores& all_scores)
+      : scores(all_scores), steps(parts, scores), order(parts) {
+    others = part_factors(parts, order, scores);
+  }
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+
+  double score(const std::int32_t* heads) const {
+    return score_of_tree(steps, scores.arcs, heads) + score_of_factors(others, heads);
+  }
+
+  PartScores scores;
+  StepTables steps;
+  ArcOrder order;
+  std::vector<PartFactor> others;
+};
+
+DualAnswer solve(const Problem& problem, const double* arcs, const TreeQuestion& question,
                  Solver solver, std::int32_t* heads, Workspace& workspace,
                  Interruption& interruption) {
+  const StepTables& steps = problem.steps;
+  if (solver == Solver::ad3) {
+    return solve_ad3(steps, problem.others, problem.order, arcs, question, heads, workspace,
+                     interruption);
+  }
+  if (!problem.others.empty()) {
+    throw std::invalid_argument("only AD3 can decode parts that no automaton scores");
+  }
   switch (solver) {
-    case Solver::ad3:
-      return solve_ad3(steps, arcs, question, heads, workspace, interruption);
     case Solver::branch:
     case Solver::exact:
       return branch_and_bound(steps, arcs, question, solver == Solver::exact, heads, workspace,
@@ -59,17 +84,16 @@ DualAnswer solve(const StepTables& steps, const double* arcs, const TreeQuestion
 // Every solver sees scores on one level, so that its way and its end do not depend on constants
 // that no tree can avoid. Its tree is then scored by the scores themselves, as if there were no
 // levels, and a bound that it meets stays one that it meets.
-DualAnswer decode(const StepTables& steps, const double* arcs, const TreeQuestion& question,
-                  Solver solver, std::int32_t* heads, Workspace& workspace,
-                  Interruption& interruption) {
-  const LevelArcs level(steps.parts(), arcs);
+DualAnswer decode(const Problem& problem, const TreeQuestion& question, Solver solver,
+                  std::int32_t* heads, Workspace& workspace, Interruption& interruption) {
+  const LevelArcs level(problem.steps.parts(), problem.scores.arcs);
   DualAnswer answer =
-      solve(steps, level.scores(), question, solver, heads, workspace, interruption);
+      solve(problem, level.scores(), question, solver, heads, workspace, interruption);
   if (answer.iterations == 0) return answer;  // there is no tree
   const bool met = answer.bound == answer.score;
   answer.bound += level.taken();
   if (answer.score == kForbidden) return answer;  // automata refuse all trees found
-  answer.score = score_of_tree(steps, arcs, heads);
+  answer.score = problem.score(heads);
   answer.bound = met ? answer.score : std::max(answer.bound, answer.score);
   return answer;
 }
@@ -83,20 +107,21 @@ void batch_decode(const PartBatch& parts, const PartScores& scores, const Automa
   for (Index i = 0; i < parts.size(); ++i) {
     const PartIndex& own = parts[i];
     const Index cells = (own.n_words() + 1) * (own.n_words() + 1);
-    costs.push_back(100.0 * static_cast<double>(cells + own.consecutive() + own.grandsiblings()));
+    costs.push_back(100.0 * static_cast<double>(cells + own.count(PartKind::consecutive) +
+                                                own.count(PartKind::grandsiblings)));
   }
   const auto job = [&](Index i, Workspace& workspace) {
     const PartBatch::Place& place = parts.place(i);
     const PartScores own = scores.of(place);
-    StepTables steps(parts[i], own);
+    Problem problem(parts[i], own);
     DualAnswer answer;
-    if (i == 0 && !automata.sides.empty()) add_automata(automata, steps);
-    if (i == 0 && !automata.sides.empty() && refuses_everything(steps)) {
+    if (i == 0 && !automata.sides.empty()) add_automata(automata, problem.steps);
+    if (i == 0 && !automata.sides.empty() && refuses_everything(problem.steps)) {
       answer.bound = kForbidden;
       answer.iterations = 1;
     } else {
-      answer = decode(steps, own.arcs, question, solver, answers.heads + place.words, workspace,
-                      interruption);
+      answer =
+          decode(problem, question, solver, answers.heads + place.words, workspace, interruption);
     }
     answers.scores[i] = answer.score;
     answers.bounds[i] = answer.bound;
@@ -121,4 +146,4 @@ DualTrace trace_dual(const PartBatch& parts, const PartScores& scores, Index sen
   return trace;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

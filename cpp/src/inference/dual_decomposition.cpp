@@ -4,10 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 // Puts something on a list once.
 void mark(Index item, std::vector<Index>& list, std::vector<std::uint8_t>& is_listed) {
@@ -250,4 +248,4 @@ void DualDecomposition::restart(const Multipliers& multipliers,
   for (Index h = 0; h <= order_.n_words; ++h) mark(h, stale_, is_stale_);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

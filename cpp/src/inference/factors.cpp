@@ -5,10 +5,8 @@
 
 #include "arbora/inference/log_odds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 bool is_on(std::size_t configuration, Index variable) { return configuration >> variable & 1U; }
 
@@ -348,4 +346,4 @@ void TreeFactorOfGraph::go_back(const double*, const double* incoming, const dou
   tree_.pullback(heard_.data(), marginals_.data(), d_outgoing, 0.0, d_incoming);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -5,10 +5,8 @@
 
 #include "arbora/base/parallel.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 Index pairs_of_head(const PartIndex& parts, Index head) {
   return sibling_pairs(static_cast<Index>(parts.modifiers(head, 0).size())) +
@@ -81,8 +79,8 @@ class WalkParts {
         step(head, side, link, sibling_pair(previous, next));
         if (next == k) break;
         out_.arcs[head * side_length + modifiers[at(next)]] += amount_;
-        if (out_.grandparents != nullptr && link >= 0) {
-          out_.grandparents[parts_.grandparents_at(link) + first + next] += amount_;
+        if (out_[PartKind::grandparents] != nullptr && link >= 0) {
+          out_[PartKind::grandparents][parts_.grandparents_at(link) + first + next] += amount_;
         }
         previous = next + 1;
       }
@@ -92,11 +90,11 @@ class WalkParts {
 
  private:
   void step(Index head, int side, Index link, Index pair) const {
-    if (out_.consecutive != nullptr) {
-      out_.consecutive[parts_.consecutive_at(head, side) + pair] += amount_;
+    if (out_[PartKind::consecutive] != nullptr) {
+      out_[PartKind::consecutive][parts_.consecutive_at(head, side) + pair] += amount_;
     }
-    if (out_.grandsiblings != nullptr && link >= 0) {
-      out_.grandsiblings[parts_.grandsiblings_at(link, side, head) + pair] += amount_;
+    if (out_[PartKind::grandsiblings] != nullptr && link >= 0) {
+      out_[PartKind::grandsiblings][parts_.grandsiblings_at(link, side, head) + pair] += amount_;
     }
   }
 
@@ -129,8 +127,8 @@ void modifiers_in_tree(const PartIndex& parts, const std::int32_t* heads, Index 
 
 double work_of(const PartBatch& parts) {
   const PartBatch::Place& all = parts.place(parts.size());
-  return 4.0 *
-         static_cast<double>(all.consecutive + all.grandsiblings + all.grandparents + 8 * all.arcs);
+  return 4.0 * static_cast<double>(all[PartKind::consecutive] + all[PartKind::grandsiblings] +
+                                   all[PartKind::grandparents] + 8 * all.arcs);
 }
 
 }  // namespace
@@ -140,10 +138,10 @@ StepTables::StepTables(const PartIndex& parts, const PartScores& scores, bool gr
   const Index n = parts.n_words();
   const auto consecutive = [&](Index head, double* to) {
     const Index count = pairs_of_head(parts, head);
-    if (scores.consecutive == nullptr) {
+    if (scores[PartKind::consecutive] == nullptr) {
       std::fill(to, to + count, 0.0);
     } else {
-      std::copy_n(scores.consecutive + parts.consecutive_at(head, 0), count, to);
+      std::copy_n(scores[PartKind::consecutive] + parts.consecutive_at(head, 0), count, to);
     }
   };
   if (!grand_) {
@@ -161,13 +159,14 @@ StepTables::StepTables(const PartIndex& parts, const PartScores& scores, bool gr
       const Index link = parts.first_link(h) + i;
       double* to = steps_.data() + parts.grandsiblings_at(link, 0, h);
       consecutive(h, to);
-      if (scores.grandsiblings != nullptr) {
-        const double* more = scores.grandsiblings + parts.grandsiblings_at(link, 0, h);
+      if (scores[PartKind::grandsiblings] != nullptr) {
+        const double* more = scores[PartKind::grandsiblings] + parts.grandsiblings_at(link, 0, h);
         for (Index j = 0; j < pairs_of_head(parts, h); ++j) to[j] += more[j];
       }
-      const double* of_modifiers = scores.grandparents == nullptr
-                                       ? nullptr
-                                       : scores.grandparents + parts.grandparents_at(link);
+      const double* of_modifiers =
+          scores[PartKind::grandparents] == nullptr
+              ? nullptr
+              : scores[PartKind::grandparents] + parts.grandparents_at(link);
       constexpr std::int32_t kNobody = -2;
       const std::int32_t excluded = cycles == Cycles::ignored ? kNobody : parts.grandparent(link);
       add_grandparent(parts.modifiers(h, 0), excluded, of_modifiers, to);
@@ -188,7 +187,7 @@ double best_of_side(const StepTables& steps, Index head, Index choice, int side,
   const double* pairs = steps.side(head, choice, side);
   const Automaton* automaton = steps.automaton(head, side);
   if (automaton != nullptr) {
-    const bool plain = !steps.grand() && !steps.parts().kinds().consecutive;
+    const bool plain = !steps.grand() && !steps.parts().kinds().has(PartKind::consecutive);
     return automaton->best(plain ? nullptr : pairs, arcs, from);
   }
   return best_side(pairs, static_cast<Index>(steps.parts().modifiers(head, side).size()), arcs,
@@ -337,13 +336,14 @@ void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const st
       const std::int32_t g = h == 0 ? -1 : of_words[h - 1];
       add.add(h, index.kinds().grand() ? index.link(g, h) : -1, chosen.data());
     }
-    if (out.siblings != nullptr) {  // which no walk has: they are of modifiers far apart
+    for_each_kind([&](PartKind kind) {  // that no walk has
+      if (out[kind] == nullptr || layout_of(kind).in_walks) return;
       std::vector<Index> numbers;
-      kept_parts_of_tree(index, PartKind::siblings, of_words, numbers);
-      for (const Index number : numbers) out.siblings[number] += amount;
-    }
+      layout_of(kind).of_tree(index, of_words, numbers);
+      for (const Index number : numbers) out[kind][number] += amount;
+    });
     values[i] = score_of_tree(index, scores.of(place), of_words);
   });
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

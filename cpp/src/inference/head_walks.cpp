@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 double value_or_zero(const double* values, Index i) { return values == nullptr ? 0.0 : values[i]; }
 
@@ -249,11 +247,12 @@ void HeadWalks::add_to(const StepTables& tables, Index head, const PartValues<do
   const Index pairs = steps_.pairs();
   for (Index c = 0; c < steps_.choices; ++c) {
     const Index link = parts.first_link(head) + c;
-    double* consecutive =
-        to.consecutive == nullptr ? nullptr : to.consecutive + parts.consecutive_at(head, 0);
-    double* grand = to.grandsiblings == nullptr || !tables.grand()
+    double* consecutive = to[PartKind::consecutive] == nullptr
+                              ? nullptr
+                              : to[PartKind::consecutive] + parts.consecutive_at(head, 0);
+    double* grand = to[PartKind::grandsiblings] == nullptr || !tables.grand()
                         ? nullptr
-                        : to.grandsiblings + parts.grandsiblings_at(link, 0, head);
+                        : to[PartKind::grandsiblings] + parts.grandsiblings_at(link, 0, head);
     visit(c, [&](Index pair, Index next) {
       const double amount = value(pair, next);
       if (consecutive != nullptr) consecutive[pair - c * pairs] += amount;
@@ -266,7 +265,7 @@ void HeadWalks::add_parts(const StepTables& tables, Index head,
                           const PartValues<double>& to) const {
   add_to(tables, head, to,
          [&](Index pair, Index next) { return reached_[at(next)] * shares_[at(pair)]; });
-  add_grandparents(tables, head, reached_, to.grandparents);
+  add_grandparents(tables, head, reached_, to[PartKind::grandparents]);
 }
 
 void HeadWalks::add_part_derivatives(const StepTables& tables, Index head,
@@ -274,7 +273,7 @@ void HeadWalks::add_part_derivatives(const StepTables& tables, Index head,
   add_to(tables, head, to, [&](Index pair, Index next) {
     return d_reached_[at(next)] * shares_[at(pair)] + reached_[at(next)] * d_shares_[at(pair)];
   });
-  add_grandparents(tables, head, d_reached_, to.grandparents);
+  add_grandparents(tables, head, d_reached_, to[PartKind::grandparents]);
 }
 
 // A grandparent part is there when its modifier is reached under its link.
@@ -290,4 +289,4 @@ void HeadWalks::add_grandparents(const StepTables& tables, Index head,
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -11,7 +11,7 @@
 #include "arbora/inference/level_arcs.hpp"
 #include "arbora/inference/sums.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 double largest_score(const PartIndex& parts, const PartScores& scores) {
@@ -23,10 +23,7 @@ double largest_score(const PartIndex& parts, const PartScores& scores) {
     }
   };
   look(scores.arcs, (parts.n_words() + 1) * (parts.n_words() + 1));
-  look(scores.consecutive, parts.consecutive());
-  look(scores.siblings, parts.siblings());
-  look(scores.grandparents, parts.grandparents());
-  look(scores.grandsiblings, parts.grandsiblings());
+  for_each_kind([&](PartKind kind) { look(scores[kind], parts.count(kind)); });
   return largest;
 }
 
@@ -58,30 +55,31 @@ double HillClimber::among_modifiers(Index head, Index modifier) const {
   const auto possible = parts_.modifiers(head, side);
   const Index place = parts_.place(head, modifier);
   const Index link = kinds.grand() ? parts_.link(head_of(head), head) : -1;
-  if (kinds.consecutive || kinds.grandsiblings) {
+  if (kinds.has(PartKind::consecutive) || kinds.has(PartKind::grandsiblings)) {
     Index before = place - 1, after = place + 1;
     while (before >= 0 && heads_[at(possible[at(before)] - 1)] != head) --before;
     const auto end = static_cast<Index>(possible.size());
     while (after < end && heads_[at(possible[at(after)] - 1)] != head) ++after;
-    if (kinds.consecutive) {
-      const double* pairs = scores_.consecutive + parts_.consecutive_at(head, side);
+    if (kinds.has(PartKind::consecutive)) {
+      const double* pairs = scores_[PartKind::consecutive] + parts_.consecutive_at(head, side);
       total += detour(pairs, before + 1, place, after);
     }
-    if (kinds.grandsiblings) {
-      const double* pairs = scores_.grandsiblings + parts_.grandsiblings_at(link, side, head);
+    if (kinds.has(PartKind::grandsiblings)) {
+      const double* pairs =
+          scores_[PartKind::grandsiblings] + parts_.grandsiblings_at(link, side, head);
       total += detour(pairs, before + 1, place, after);
     }
   }
-  if (kinds.grandparents) {
+  if (kinds.has(PartKind::grandparents)) {
     const Index left = side == 0 ? 0 : static_cast<Index>(parts_.modifiers(head, 0).size());
-    total += scores_.grandparents[parts_.grandparents_at(link) + left + place];
+    total += scores_[PartKind::grandparents][parts_.grandparents_at(link) + left + place];
   }
-  if (kinds.siblings) total += sibling_scores(head, modifier);
+  if (kinds.has(PartKind::siblings)) total += sibling_scores(head, modifier);
   return total;
 }
 
 double HillClimber::sibling_scores(Index head, Index modifier) const {
-  const double* pairs = scores_.siblings + parts_.siblings_at(head);
+  const double* pairs = scores_[PartKind::siblings] + parts_.siblings_at(head);
   const auto left = parts_.modifiers(head, 0), right = parts_.modifiers(head, 1);
   const auto n_left = static_cast<Index>(left.size());
   const Index place = parts_.place(head, modifier);
@@ -106,10 +104,13 @@ double HillClimber::under(Index link, Index head) const {
     const auto possible = parts_.modifiers(head, side);
     const auto end = static_cast<Index>(possible.size());
     const double* of_modifiers =
-        kinds.grandparents ? scores_.grandparents + parts_.grandparents_at(link) + left : nullptr;
-    const double* pairs = kinds.grandsiblings
-                              ? scores_.grandsiblings + parts_.grandsiblings_at(link, side, head)
-                              : nullptr;
+        kinds.has(PartKind::grandparents)
+            ? scores_[PartKind::grandparents] + parts_.grandparents_at(link) + left
+            : nullptr;
+    const double* pairs =
+        kinds.has(PartKind::grandsiblings)
+            ? scores_[PartKind::grandsiblings] + parts_.grandsiblings_at(link, side, head)
+            : nullptr;
     Index previous = 0;
     for (Index j = 0; j < end; ++j) {
       if (heads_[at(possible[at(j)] - 1)] != head) continue;
@@ -312,4 +313,4 @@ void head_changes(const PartIndex& parts, const PartScores& scores, Trees trees,
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -7,17 +7,15 @@
 #include "arbora/base/interruption.hpp"
 #include "arbora/base/pack.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 ARBORA_INLINE double score_of(const Hyperedge& e, const double* weights, const double* nodes) {
   return (weights[e.weight] + nodes[e.first]) + nodes[e.second];
 }
 
-// log-sum-exp over the `count` scores in `local`, which become shares. Whole packs are read and
-// written: what lies behind belongs to the next node, whose turn is still to come.
+// log-sum-exp over the `count` scores in `local`, which become shares. Full packs are read and
+// written: the numbers behind the last score belong to the next node, which is computed later.
 ARBORA_INLINE double share_out(double* local, Index count, double top) {
   for (Index i = 0; i < count; i += kPackWidth) {
     store_pack(local + i, exp_nonpositive(load_pack(local + i) - splat(top)));
@@ -51,8 +49,7 @@ void sweep_up(const Hyperedge* edges, const Index* first, Index first_node, Inde
   }
 }
 
-// Calls visit(node) for the nodes first..last in their order, or in the opposite one, and polls now
-// and then.
+// Calls visit(node) for the nodes first..last in their order, or in reverse order, and polls.
 constexpr Index kNodesPerPoll = 512;
 constexpr Index kWorkPerEdge = 20;
 
@@ -143,7 +140,7 @@ void marginals(const Hypergraph& graph, const InsideSums& sums, Index goal, doub
       of_nodes[edges[i].second] += share;
     }
   });
-  of_nodes[0] = of_weights[0] = 0.0;  // what edges without a tail or a weight left there
+  of_nodes[0] = of_weights[0] = 0.0;  // written by edges without a tail or a weight
 }
 
 void tangents(const Hypergraph& graph, const InsideSums& sums, Index goal, const double* of_nodes,
@@ -265,4 +262,4 @@ bool is_derivable(const Hypergraph& graph, const double* log_weights, Index goal
   return derivable[at(goal)] != 0;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -1,5 +1,5 @@
-// Huang & Chiang (2005), Algorithm 3, without recursion: a chain of a hundred thousand nodes is as
-// welcome as a chart.
+// Huang & Chiang (2005), Algorithm 3, without recursion, so that long chains of nodes do not
+// overflow the stack.
 //
 // The derivations of an edge form a grid: (i, j) combines the i-th best of its first tail with the
 // j-th best of its second. Scores fall along both axes, so a node's candidates are the frontier of
@@ -11,10 +11,8 @@
 #include "arbora/base/interruption.hpp"
 #include "arbora/inference/hypergraph.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 struct Choice {
   double score;
@@ -90,7 +88,8 @@ class Search {
     Index node, rank;
   };
 
-  // The best derivation is known from the sweep; the best of the other edges are its rivals.
+  // The best derivation is known from the sweep; the best derivations of the other edges are
+  // candidates.
   void start(Index node, NodeList& list) {
     const Index best = best_.edge[at(node)];
     polling_.after(50 * graph_.n_edges_of(node));
@@ -160,4 +159,4 @@ std::vector<RankedDerivation> kbest_derivations(const Hypergraph& graph, const d
   return answers;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

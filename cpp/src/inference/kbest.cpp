@@ -1,8 +1,8 @@
-// Lawler's (1972) partition. Take the best tree out of a set of trees; what is left is split by the
-// first word at which a tree differs from it: the words before keep their choice, that word may not
-// repeat its choice, the words after are free. Each part is again a best-tree problem with some
-// arcs forbidden, whatever the class of trees, so the root constraint and projectivity come for
-// free.
+// Lawler's (1972) partition. The best tree is removed from a set of trees; the rest is partitioned
+// by the first word at which a tree differs from it: the words before keep their choice, that word
+// may not repeat its choice, the words after are free. Each part is again a best-tree problem with
+// some arcs forbidden, whatever the class of trees, so the root constraint and projectivity need no
+// special case.
 //
 // A word's choice is a head and a label. The labels of an arc are used best first, so forbidding
 // a choice means that the arc falls back to its next label, if it has one.
@@ -19,7 +19,7 @@
 #include "arbora/base/workspace.hpp"
 #include "arbora/inference/best_tree.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // The labels of each arc from best to worst, sorted when first asked for.
@@ -97,7 +97,7 @@ class Search {
 
   // Puts into the queue the best tree of the part that current_ describes. In the pivot's column
   // the arcs stand at the rank that the exclusions leave them; in fixed columns, at the tree's.
-  // No tree of a part beats `bound`, the score of the tree taken out of the whole; where the search
+  // No tree of a part beats `bound`, the score of the tree that was removed; where the search
   // for best trees rounds differently, the bound keeps the list in order.
   void add_best_of(Part part, double bound) {
     const Index n = scores_.n_words;
@@ -176,4 +176,4 @@ std::vector<RankedTree> kbest_trees(LabelledScores scores, Trees trees, Root roo
   return Search(scores, trees, root, k).run();
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

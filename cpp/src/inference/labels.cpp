@@ -6,7 +6,7 @@
 
 #include "arbora/base/interruption.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // P(l | arc) for one arc at a time; all 0 where the arc is forbidden.
@@ -101,4 +101,4 @@ void expand_gradient(LabelledScores scores, const double* marginals, const doubl
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // The level of the best arcs, as a share of the mean distance between a word's two best. Measured
 // on parsers of siblings and grandsiblings for three languages: 23 % fewer iterations than with
-// scores as they were learnt, fewer with each, and no certificate less. With 0 it is 18 %, and the
-// siblings of one language take more.
+// scores as they were learnt, fewer with each, and no fewer certificates. With 0 it is 18 %, and
+// the siblings of one language take more.
 constexpr double kLevel = 0.1;
 
 }  // namespace
@@ -42,4 +42,4 @@ LevelArcs::LevelArcs(const PartIndex& parts, const double* arcs) {
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -6,10 +6,8 @@
 
 #include "arbora/inference/log_odds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 double log_add(double a, double b) {
   const double top = std::max(a, b);
@@ -62,9 +60,9 @@ double LogWalks::sum_side(const double* steps, Index k, const double* arcs) {
   }
 }
 
-// Adds the walks of one side to those with and without each of its modifiers; `others` is what the
-// rest of the walk adds to all of them. A step passes the modifiers between its ends: running sums
-// over `previous` count each once for all that it passes.
+// Adds the walks of one side to those with and without each of its modifiers; `others` is the log
+// sum over the rest of the walk. A step passes the modifiers between its ends: running sums over
+// `previous` count each once for all that it passes.
 void LogWalks::list_messages(const double* steps, Index k, const double* arcs, double others,
                              double* taken, double* skipped) {
   from_.assign(at(k + 1), kForbidden);
@@ -84,4 +82,4 @@ void LogWalks::list_messages(const double* steps, Index k, const double* arcs, d
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -5,10 +5,8 @@
 #include "arbora/base/parallel.hpp"
 #include "arbora/inference/loopy_run.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 void clear_arcs(const PartIndex& parts, double* arcs) {
   std::fill(arcs, arcs + (parts.n_words() + 1) * (parts.n_words() + 1), 0.0);
@@ -19,17 +17,14 @@ void clear(const PartIndex& parts, const PartValues<double>& values) {
     if (first != nullptr) std::fill(first, first + count, 0.0);
   };
   clear_arcs(parts, values.arcs);
-  fill(values.consecutive, parts.consecutive());
-  fill(values.siblings, parts.siblings());
-  fill(values.grandparents, parts.grandparents());
-  fill(values.grandsiblings, parts.grandsiblings());
+  for_each_kind([&](PartKind kind) { fill(values[kind], parts.count(kind)); });
 }
 
 // In floating-point operations, roughly.
 double cost_of(const PartIndex& parts, Index iterations) {
   const auto n = static_cast<double>(parts.n_words());
-  const Index numbers = parts.consecutive() + parts.siblings() + parts.grandparents() +
-                        parts.grandsiblings() + parts.n_arcs();
+  Index numbers = parts.n_arcs();
+  for_each_kind([&](PartKind kind) { numbers += parts.count(kind); });
   return static_cast<double>(iterations + 1) *
          (3.0 * n * n * n + 60.0 * static_cast<double>(numbers));
 }
@@ -114,4 +109,4 @@ Index loopy_vjp(const LoopyBatch& batch, LoopyTape* tape, const PartScores& d_be
   });
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -8,7 +8,7 @@
 #include "arbora/inference/sums.hpp"
 #include "arbora/inference/unfolding.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Elimination ends at word 1, so under Root::single the word in that place must be able to be the
@@ -32,7 +32,7 @@ struct Prepared {
         order{root_mode == Root::single ? shift.likeliest_root : 1} {}
 };
 
-// The four number types that elimination runs on differ in how a weight comes to be.
+// Weights for the four number types of the elimination.
 void fill(const Prepared& prepared, Matrix<double> w) {
   plain_weights(prepared.scores, prepared.shift, w);
   if (prepared.order.first == 1) return;
@@ -81,19 +81,19 @@ ARBORA_MULTIVERSION void run(Elimination<Dual<double>>& tape) { eliminate(tape);
 void run(Elimination<Wide>& tape) { eliminate(tape); }
 void run(Elimination<Dual<Wide>>& tape) { eliminate(tape); }
 
-ARBORA_MULTIVERSION void run_back(const Elimination<double>& tape, Matrix<double> g,
-                                  Row<double> d) {
-  sweep_back(tape, g, d);
+ARBORA_MULTIVERSION void run_reverse(const Elimination<double>& tape, Matrix<double> g,
+                                     Row<double> d) {
+  reverse_sweep(tape, g, d);
 }
-ARBORA_MULTIVERSION void run_back(const Elimination<Dual<double>>& tape, Matrix<Dual<double>> g,
-                                  Row<Dual<double>> d) {
-  sweep_back(tape, g, d);
+ARBORA_MULTIVERSION void run_reverse(const Elimination<Dual<double>>& tape, Matrix<Dual<double>> g,
+                                     Row<Dual<double>> d) {
+  reverse_sweep(tape, g, d);
 }
-void run_back(const Elimination<Wide>& tape, Matrix<Wide> g, Row<Wide> d) {
-  sweep_back(tape, g, d);
+void run_reverse(const Elimination<Wide>& tape, Matrix<Wide> g, Row<Wide> d) {
+  reverse_sweep(tape, g, d);
 }
-void run_back(const Elimination<Dual<Wide>>& tape, Matrix<Dual<Wide>> g, Row<Dual<Wide>> d) {
-  sweep_back(tape, g, d);
+void run_reverse(const Elimination<Dual<Wide>>& tape, Matrix<Dual<Wide>> g, Row<Dual<Wide>> d) {
+  reverse_sweep(tape, g, d);
 }
 
 // answer(h, m) = w(h, m) G(h, m) in the caller's order; dual numbers report the derivative.
@@ -152,7 +152,7 @@ bool sums_on(const Prepared& prepared, Workspace& workspace, double* marginals, 
   sums->doubtful = kDoubtful;
   if (marginals == nullptr) return true;
   const auto g = Matrix<T>::carve(workspace, side, side, Number<T>::zero());
-  run_back(tape, g, Row<T>::carve(workspace, side + Row<T>::width));
+  run_reverse(tape, g, Row<T>::carve(workspace, side + Row<T>::width));
   report(prepared, weights, g, marginals);
   return true;
 }
@@ -177,7 +177,7 @@ bool vjp_on(const Prepared& prepared, const double* centred, double* d_scores,
   run(tape);
   if (std::isnan(log_of_sum(values_of(tape)).value())) return false;
   const auto g = Matrix<T>::carve(workspace, side, side, Number<T>::zero());
-  run_back(tape, g, Row<T>::carve(workspace, side + Row<T>::width));
+  run_reverse(tape, g, Row<T>::carve(workspace, side + Row<T>::width));
   report(prepared, weights, g, d_scores);
   return true;
 }
@@ -236,4 +236,4 @@ void spanning_sample(ArcScores scores, Root root, DrawKey key, Index count, std:
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 ARBORA_INLINE Pack zero() { return splat(0.0); }
@@ -115,4 +115,4 @@ void pair_belief_pullback(const PairInputs& in, const double* d_both,
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 ARBORA_INLINE Pack one() { return splat(1.0); }
@@ -260,4 +260,4 @@ double largest_ratio(const PairRow* rows, Index n_rows, Given odds, PairRows::Me
   return std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

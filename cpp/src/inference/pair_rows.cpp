@@ -5,10 +5,8 @@
 
 #include "arbora/inference/pair_row_kernels.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 // With these, no product of odds, messages and weights leaves the range of doubles.
 constexpr double kLargestScore = 50.0;
@@ -32,8 +30,8 @@ bool PairRows::set(const PartIndex& parts, const ArcOrder& order, const PartScor
   const std::size_t room = at(n_arcs_ + kPackWidth);
   n_pairs_.assign(at(n_arcs_), 0);
   if (!siblings && !grandparents) return true;
-  n_siblings_ = siblings ? parts.siblings() : 0;
-  const Index n_grandparents = grandparents ? parts.grandparents() : 0;
+  n_siblings_ = siblings ? parts.count(PartKind::siblings) : 0;
+  const Index n_grandparents = grandparents ? parts.count(PartKind::grandparents) : 0;
   size_ = n_siblings_ + n_grandparents + kPackWidth;  // rows look a pack ahead
   weights_.resize(at(size_ + kPackWidth));
   std::fill(weights_.end() - 2 * kPackWidth, weights_.end(), 1.0);
@@ -47,9 +45,9 @@ bool PairRows::set(const PartIndex& parts, const ArcOrder& order, const PartScor
     return true;
   }
   const double of_siblings =
-      bounded_exponentials(scores.siblings, n_siblings_, kLargestScore, weights_.data());
-  const double of_grandparents = bounded_exponentials(scores.grandparents, n_grandparents,
-                                                      kLargestScore, weights_.data() + n_siblings_);
+      bounded_exponentials(scores[PartKind::siblings], n_siblings_, kLargestScore, weights_.data());
+  const double of_grandparents = bounded_exponentials(
+      scores[PartKind::grandparents], n_grandparents, kLargestScore, weights_.data() + n_siblings_);
   for (const Index place : skipped_) weights_[at(place)] = 1.0;
   largest_ = std::max(of_siblings, of_grandparents);
   double most_pairs = static_cast<double>(*std::max_element(n_pairs_.begin(), n_pairs_.end()));
@@ -191,15 +189,15 @@ void PairRows::read(const PartScores& tables, double* pairs) const {
       std::copy(table, table + (end - first), pairs + first);
     }
   };
-  copy(tables.siblings, 0, n_siblings_);
-  copy(tables.grandparents, n_siblings_, size_ - kPackWidth);
+  copy(tables[PartKind::siblings], 0, n_siblings_);
+  copy(tables[PartKind::grandparents], n_siblings_, size_ - kPackWidth);
   for (const Index place : skipped_) pairs[place] = 0.0;
 }
 
 void PairRows::write(double* pairs, const PartValues<double>& tables) const {
   for (const Index place : skipped_) pairs[place] = 0.0;
-  std::copy(pairs, pairs + n_siblings_, tables.siblings);
-  std::copy(pairs + n_siblings_, pairs + size_ - kPackWidth, tables.grandparents);
+  std::copy(pairs, pairs + n_siblings_, tables[PartKind::siblings]);
+  std::copy(pairs + n_siblings_, pairs + size_ - kPackWidth, tables[PartKind::grandparents]);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -7,17 +7,17 @@
 #include "arbora/inference/shift.hpp"
 #include "arbora/inference/sums.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // log(27/4): there are about (27/4)^n projective trees of n words, so with every column shifted by
-// this much more than its largest score no sum over trees, whole or partial, can overflow.
+// this much more than its largest score neither Z nor any item can overflow.
 constexpr double kGrowth = 1.9095425048844386;
 
 // Below this, underflow in the chart may have cost Z its precision.
 constexpr double kSmallestTrusted = 1e-280;
 
-// What underflow loses of a sum, with room for many terms.
+// A bound on the loss of a sum by underflow.
 constexpr double kLost = 1e-290;
 
 void fill(ArcScores scores, const Shift& shift, Matrix<double> w) {
@@ -253,4 +253,4 @@ void subtract_best_without(double* best_with, Index n_words) {
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

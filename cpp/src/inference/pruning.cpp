@@ -5,7 +5,7 @@
 
 #include "arbora/base/parallel.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // A word's heads that are likely enough; of equally likely ones the leftmost.
@@ -56,4 +56,4 @@ void batch_prune(const Batch& batch, const double* marginals, const std::int32_t
                     });
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

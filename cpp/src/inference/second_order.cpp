@@ -5,10 +5,8 @@
 
 #include "arbora/base/interruption.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 constexpr Index kContextsPerPoll = 64;
 
@@ -169,7 +167,7 @@ class Builder {
       const HeadContext& context = contexts_[at(c)];
       if (context.head - width >= context.low) add_half(c, 0, width);
       const Index end = context.head + width;
-      // Halves of the root symbol that do not reach the end only wait for its next modifier.
+      // Halves of the root symbol that do not reach the end are used by its next modifier only.
       const bool whole = context.head == 0 && (weights_.siblings() || single_);
       if (end <= context.high && (!whole || end == n_words_)) add_half(c, 1, width);
     }
@@ -212,7 +210,7 @@ class Builder {
 void SecondOrderWeights::lay_out(const PartIndex& parts) {
   parts_ = &parts;
   const PartKinds kinds = parts.kinds();
-  siblings_ = kinds.consecutive || kinds.grandsiblings;
+  siblings_ = kinds.has(PartKind::consecutive) || kinds.has(PartKind::grandsiblings);
   grand_ = kinds.grand();
   size_ = 1;
   contexts_.clear();
@@ -278,9 +276,11 @@ void SecondOrderWeights::weigh(const PartScores& scores, double* weights) const 
   weights[0] = 0.0;
   visit([&](Index w, Index cell, Index consecutive, Index grandparent, Index grandsibling) {
     double sum = cell >= 0 ? scores.arcs[cell] : 0.0;
-    if (scores.consecutive != nullptr) sum += scores.consecutive[consecutive];
-    if (scores.grandparents != nullptr && cell >= 0) sum += scores.grandparents[grandparent];
-    if (scores.grandsiblings != nullptr) sum += scores.grandsiblings[grandsibling];
+    if (scores[PartKind::consecutive] != nullptr) sum += scores[PartKind::consecutive][consecutive];
+    if (scores[PartKind::grandparents] != nullptr && cell >= 0)
+      sum += scores[PartKind::grandparents][grandparent];
+    if (scores[PartKind::grandsiblings] != nullptr)
+      sum += scores[PartKind::grandsiblings][grandsibling];
     weights[w] = sum;
   });
 }
@@ -289,9 +289,12 @@ void SecondOrderWeights::spread(const double* weights, const PartValues<double>&
   visit([&](Index w, Index cell, Index consecutive, Index grandparent, Index grandsibling) {
     const double value = weights[w];
     if (cell >= 0) values.arcs[cell] += value;
-    if (values.consecutive != nullptr) values.consecutive[consecutive] += value;
-    if (values.grandparents != nullptr && cell >= 0) values.grandparents[grandparent] += value;
-    if (values.grandsiblings != nullptr) values.grandsiblings[grandsibling] += value;
+    if (values[PartKind::consecutive] != nullptr)
+      values[PartKind::consecutive][consecutive] += value;
+    if (values[PartKind::grandparents] != nullptr && cell >= 0)
+      values[PartKind::grandparents][grandparent] += value;
+    if (values[PartKind::grandsiblings] != nullptr)
+      values[PartKind::grandsiblings][grandsibling] += value;
   });
 }
 
@@ -302,7 +305,7 @@ void SecondOrderWeights::list_arcs(std::vector<Index>& arcs) const {
 
 double second_order_edges(const PartIndex& parts) {
   const PartKinds kinds = parts.kinds();
-  const bool siblings = kinds.consecutive || kinds.grandsiblings;
+  const bool siblings = kinds.has(PartKind::consecutive) || kinds.has(PartKind::grandsiblings);
   const auto n = static_cast<double>(parts.n_words());
   double halves = 0.0, open = 0.0, between = 0.0;
   for (Index h = 0; h <= parts.n_words(); ++h) {
@@ -323,4 +326,4 @@ std::int32_t build_second_order(const SecondOrderWeights& weights, Root root, Hy
   return Builder(weights, root, graph).run();
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -9,13 +9,11 @@
 #include "arbora/inference/hypergraph.hpp"
 #include "arbora/inference/second_order.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-// What a thread needs for a sentence. Kept for the next one, as fresh memory costs more than the
-// sums, unless a long sentence made it large.
+// The memory of one thread, reused from sentence to sentence (fresh memory costs more than the
+// sums) unless a long sentence made it large.
 struct Scratch {
   SecondOrderWeights weights;
   Hypergraph graph;
@@ -61,9 +59,7 @@ class Sentence {
       if (first != nullptr) std::fill(first, first + count, 0.0);
     };
     clear(values.arcs, (n_words() + 1) * (n_words() + 1));
-    clear(values.consecutive, parts_.consecutive());
-    clear(values.grandparents, parts_.grandparents());
-    clear(values.grandsiblings, parts_.grandsiblings());
+    for_each_kind([&](PartKind kind) { clear(values[kind], parts_.count(kind)); });
     s_.weights.spread(of_weights, values);
   }
   void read_heads(const std::vector<Index>& edges, std::int32_t* heads) {
@@ -84,7 +80,7 @@ class Sentence {
 };
 
 // Runs job(sentence's number, sentence) for every sentence; the first that has no tree, or -1. The
-// job says whether there is one: kept arcs may also be forbidden by their scores.
+// job returns whether there is one: kept arcs may also be forbidden by their scores.
 template <class Job>
 Index run(const SecondOrderBatch& batch, double factor, const Job& job) {
   const PartBatch& parts = batch.parts;
@@ -222,4 +218,4 @@ Index second_order_margins(const SecondOrderBatch& batch, double* margins) {
   });
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -4,7 +4,7 @@
 
 #include "arbora/tree/feasibility.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 ARBORA_MULTIVERSION
@@ -21,7 +21,7 @@ void column_maxima(ArcScores scores, Index first_head, double* maxima) {
   }
 }
 
-// weights(h, m) = exp(weights(h, m)); a row's last step takes some of the slack behind it along.
+// weights(h, m) = exp(weights(h, m)); the last step of a row also writes the padding behind it.
 ARBORA_MULTIVERSION
 void exponentials(Index side, Matrix<double> weights) {
   for (Index h = 0; h < side; ++h) {
@@ -30,8 +30,9 @@ void exponentials(Index side, Matrix<double> weights) {
   }
 }
 
-// The exact error of difference = a - b (Knuth's two-sum): kept, no score scale costs precision.
-double rounded_away(double a, double b, double difference) {
+// The exact error of difference = a - b (Knuth's two-sum): with it, no scale of the scores costs
+// precision.
+double rounding_error(double a, double b, double difference) {
   const double minus_b = difference - a;
   return (a - (difference - minus_b)) - (b + minus_b);
 }
@@ -45,7 +46,7 @@ bool all_word_arcs_allowed(ArcScores scores) {
   return true;
 }
 
-// What the root arc of a word gains over the word's shift.
+// The score of a word's root arc relative to the word's shift.
 double root_gain(ArcScores scores, const double* column, Index word) {
   return scores(0, word) - (column[word] == kForbidden ? 0.0 : column[word]);
 }
@@ -87,13 +88,13 @@ double absolute_log(ArcScores scores, const Shift& shift, const ExactSum& relati
 
 namespace {
 
-// The root's scores less both shifts, of which the first difference may be so large that rounding
-// it would show: it is kept exactly until the second has brought it back to its size.
+// The root's scores minus both shifts. The first difference may be large, so it is kept exactly,
+// with its rounding error, until the second shift is subtracted.
 double root_exponent(ArcScores scores, const Shift& shift, Index word) {
   const double score = scores(0, word), c = shift.column[word];
   if (score == kForbidden || !shift.can_be_root(word)) return kForbidden;
   const double x = score - c, y = x - shift.root;
-  return y + (rounded_away(score, c, x) + rounded_away(x, shift.root, y));
+  return y + (rounding_error(score, c, x) + rounding_error(x, shift.root, y));
 }
 
 }  // namespace
@@ -116,7 +117,7 @@ Wide wide_weight(ArcScores scores, const Shift& shift, Index head, Index modifie
   const double score = scores(head, modifier);
   if (score == kForbidden) return Wide();
   const double c = shift.column[modifier], x = score - c;
-  return Wide::exp(x, rounded_away(score, c, x));
+  return Wide::exp(x, rounding_error(score, c, x));
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

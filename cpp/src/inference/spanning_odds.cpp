@@ -1,17 +1,17 @@
-// Marginals of spanning trees that are right in all their digits, however unlikely an arc is.
+// Marginals of spanning trees to full relative precision, however unlikely an arc is.
 //
-// The reverse sweep of elimination.hpp subtracts, so its errors are absolute. Here every word m in
-// turn is left over when all others are eliminated, and nothing is subtracted. Follow the heads
-// upwards from a word h, each drawn by its weight: a_m(h), the probability of coming to the root
-// symbol before m, is sum_g p_g a_m(g) over the words that were left when h was eliminated, with
-// a_m(0) = 1 and a_m(m) = 0. A tree with the arc h -> m is a choice of heads for all other words
-// that leads h to the root symbol without passing m, so
+// The reverse sweep of elimination.hpp subtracts, so its errors are absolute. Here all words except
+// m are eliminated, for every m, without subtraction. Follow the heads upwards from a word h, each
+// drawn by its weight: a_m(h), the probability of coming to the root symbol before m, is sum_g p_g
+// a_m(g) over the words that were left when h was eliminated, with a_m(0) = 1 and a_m(m) = 0. A
+// tree with the arc h -> m is a choice of heads for all other words that leads h to the root symbol
+// without passing m, so
 //
 //     P(h -> m) = w(h, m) a_m(h) / sum_g w(g, m) a_m(g).
 //
-// Words share most of their eliminations: half of the words are eliminated for all of the other
-// half at once, and so on within the halves. All words together cost a little more than two
-// eliminations, a few words less than one each.
+// Words share most of their eliminations: one half of the words is eliminated once for all words of
+// the other half, recursively. All words together cost a little more than two eliminations, a few
+// words less than one each.
 //
 // Under Root::single all of this holds in the limit of small root arcs: they do not count in s_k,
 // and a_m is relative to them. The last word that leads to all others has no head among those that
@@ -23,12 +23,10 @@
 #include "arbora/inference/shift.hpp"
 #include "arbora/inference/sums.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-// What underflow loses is less than this share of the largest weight, with room for many terms.
+// A bound on the loss by underflow, relative to the largest weight.
 constexpr double kLost = 1e-290;
 
 void fill(ArcScores scores, const Shift& shift, Matrix<double> w) {
@@ -61,8 +59,8 @@ std::vector<bool> leading_words(ArcScores scores, Index possible_root) {
 double log_of(double x) { return std::log(x); }
 double log_of(Wide x) { return x.log(); }
 
-// Plain numbers are trusted as long as divisions by small sums have not made much of what underflow
-// lost; every such sum divides a_m at most once and p at most once.
+// Plain numbers are precise as long as divisions by small sums do not magnify the loss by
+// underflow; every such sum divides a_m at most once and p at most once.
 double times_if_small(double product, double s) { return s < 1.0 ? product * s : product; }
 double times_if_small(double product, Wide) { return product; }
 bool trusted(double marginal, double small) { return marginal * small * small >= kLost; }
@@ -92,7 +90,7 @@ class LogMarginals {
     for (Index m = 1; m <= n; ++m) start_.leading_left += leads_[at(m)] ? 1 : 0;
   }
 
-  // False if plain numbers cannot be trusted.
+  // False if plain numbers are imprecise.
   bool run() {
     std::vector<Index> all(at(scores_.side()));
     for (Index m = 0; m <= scores_.n_words; ++m) all[at(m)] = m;
@@ -116,7 +114,7 @@ class LogMarginals {
     return keep(one, other, words, w, state, level) && keep(other, one, words, w, state, level);
   }
 
-  // Eliminates one half of the words for the other, if anybody asked for that.
+  // Eliminates one half of the words for the other, if any word of the other half is wanted.
   bool keep(const std::vector<Index>& kept, const std::vector<Index>& dropped,
             const std::vector<Index>& words, Matrix<T> w, State state, std::size_t level) {
     if (std::none_of(kept.begin(), kept.end(), [&](Index m) { return asked_[at(m)]; })) return true;
@@ -125,7 +123,7 @@ class LogMarginals {
     order.insert(order.end(), dropped.begin(), dropped.end());
     const auto half = static_cast<Index>(kept.size()),
                count = half + static_cast<Index>(dropped.size());
-    // Where kept and dropped words stand among all: the halves trade places, or do not.
+    // Where kept and dropped words stand among all: the halves may be swapped.
     const bool first = kept.front() == words[1];
     const auto place = [&](Index i) {
       if (i == 0 || first) return i;
@@ -223,4 +221,4 @@ void spanning_log_marginals(ArcScores scores, Root root, std::span<const Index> 
   LogMarginals<Wide>(scores, root, shift, asked, log_marginals, workspace).run();
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -2,8 +2,8 @@
 //
 // Every word first takes its best head. Where that makes a cycle, the cycle becomes one new node,
 // into which an arc costs its score minus that of the arc it would replace; and so on, along a path
-// that grows from each word until it meets what is already settled. Then the nodes are opened
-// again, the newest first.
+// that grows from each word until it meets a finished node. Then the nodes are expanded, the newest
+// first.
 //
 // The single-root optimum needs no penalty on root arcs, hence no loss of precision: the root
 // symbol's arcs are left out of the contraction, and used only by a node that no word arc enters.
@@ -17,7 +17,7 @@
 #include "arbora/inference/best_heads.hpp"
 #include "arbora/inference/best_tree.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 template <class T>
@@ -65,7 +65,8 @@ void forbid_labelled(Index side, const double* labels, double label, double* sco
   }
 }
 
-// Whether every word's head chain ends at the root symbol, over exactly one root arc if asked.
+// Whether every word's path of heads ends at the root symbol, over exactly one root arc if
+// required.
 bool is_tree(const std::int32_t* heads, Index n, Root root, std::int32_t* seen) {
   std::fill(seen, seen + n + 1, 0);
   Index root_arcs = 0;
@@ -174,7 +175,7 @@ class Contraction {
     double* target = nullptr;
   };
 
-  // Grows a path of best arcs from word m until it reaches what is settled.
+  // Grows a path of best arcs from word m until it reaches a finished node.
   bool settle(Index m) {
     length_ = 0;
     Index here = node_of(m);
@@ -396,4 +397,4 @@ void spanning_margins(ArcScores scores, Root root, double* margins, Workspace& w
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

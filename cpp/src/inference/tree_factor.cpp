@@ -8,17 +8,16 @@
 #include "arbora/inference/sums.hpp"
 #include "arbora/tree/feasibility.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-// Marginals err by little more than rounding errors of 1: where P(on) P(off) is below this, one
-// cannot divide by it.
+// The absolute error of marginals is a few ulp of 1: below this, P(on) P(off) is too imprecise to
+// divide by.
 constexpr double kNoise = 1e-12;
 
-// others(h, m) = the sum of column m but for row h, without subtraction. A row's last pack goes
-// beyond its end, which the first pack mends; behind the last row there is room.
+// others(h, m) = the sum of column m except row h, without subtraction. The last pack of a row
+// spills into the next row; packs are processed from right to left, so that the spilled cells are
+// overwritten later. The last row has padding.
 ARBORA_MULTIVERSION
 void sums_of_other_rows(const double* matrix, Index side, double* others) {
   for (Index m = whole_packs(side) - kPackWidth; m >= 0; m -= kPackWidth) {
@@ -35,8 +34,8 @@ void sums_of_other_rows(const double* matrix, Index side, double* others) {
   }
 }
 
-// outgoing = log(on / off) - incoming, four at a time as far as that goes; returns the smallest
-// on * off. Where that is tiny, the quotient need not be a number that has a logarithm.
+// outgoing = log(on / off) - incoming, in packs and a scalar tail; returns the smallest on * off.
+// Where that is tiny, the quotient may be 0 or infinite.
 ARBORA_MULTIVERSION
 double log_odds(const double* on, const double* off, const double* incoming, Index count,
                 double* outgoing) {
@@ -54,8 +53,8 @@ double log_odds(const double* on, const double* off, const double* incoming, Ind
   return least;
 }
 
-// Whether a tree may weigh so little, next to the largest weights of all words, that it is not a
-// number any more. Root arcs count with their words, or next to each other.
+// Whether the weight of a tree, relative to the largest weights of all words, may underflow. Root
+// arcs are compared with their words' arcs, or with each other.
 bool may_underflow(const double* scores, Index n_words) {
   const Index side = n_words + 1;
   double size = 0.0, least_root = kInfinity, most_root = kForbidden;
@@ -95,7 +94,8 @@ void TreeFactor::set(Index n_words, std::span<const std::int32_t> heads,
   }
   for (Index m = 0; m < side; ++m) first_of_[at(m + 1)] += first_of_[at(m)];
   by_word_.resize(heads.size());
-  for (std::size_t i = heads.size(); i-- > 0;) {  // from the back, and the ends become the starts
+  for (std::size_t i = heads.size();
+       i-- > 0;) {  // in reverse, which turns the ends into the starts
     by_word_[at(--first_of_[at(modifiers[i] + 1)])] = static_cast<Index>(i);
   }
   first_of_.erase(first_of_.begin());
@@ -135,19 +135,20 @@ double TreeFactor::messages(const double* incoming, double certain, double* marg
   for (std::size_t i = 0; i < cells_.size(); ++i) marginals[i] = dense_[at(cells_[i])];
   sum_others();
   if (log_odds(marginals, off_.data(), incoming, size(), outgoing) < answer.doubtful) {
-    mend(incoming, marginals, answer.doubtful, certain, outgoing);
+    recompute_doubtful(incoming, marginals, answer.doubtful, certain, outgoing);
   }
   return answer.log_partition;
 }
 
-// Messages that plain marginals cannot tell: to arcs that all trees have, or none, and to those
-// whose marginals are too small, from logarithms of marginals.
-void TreeFactor::mend(const double* incoming, const double* marginals, double doubtful,
-                      double certain, double* outgoing) {
+// Messages for which plain marginals are too imprecise: to arcs that all trees have, or none, and
+// to arcs with tiny marginals. They come from logarithms of marginals.
+void TreeFactor::recompute_doubtful(const double* incoming, const double* marginals,
+                                    double doubtful, double certain, double* outgoing) {
   if (possible_.empty()) find_possible(marginals);
   while (!say_what_is_certain(incoming, marginals, doubtful, certain, outgoing)) refine_possible();
   if (alone_.empty()) return;
-  // Arcs that are in no tree are left out: plain numbers could not tell them from unlikely ones.
+  // Arcs that are in no tree are left out: plain numbers do not distinguish them from unlikely
+  // ones.
   d_dense_ = scores_;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     if (!possible_[i]) d_dense_[at(cells_[i])] = kForbidden;
@@ -166,7 +167,8 @@ void TreeFactor::mend(const double* incoming, const double* marginals, double do
   }
 }
 
-// Lists the other doubtful messages in alone_. False if some of them may yet be certain.
+// Lists the other doubtful messages in alone_. False if some of them may still turn out to be
+// certain.
 bool TreeFactor::say_what_is_certain(const double* incoming, const double* marginals,
                                      double doubtful, double certain, double* outgoing) {
   alone_.clear();
@@ -185,8 +187,8 @@ bool TreeFactor::say_what_is_certain(const double* incoming, const double* margi
   return std::all_of(alone_.begin(), alone_.end(), [&](Index i) { return known_[at(word_of(i))]; });
 }
 
-// Which arcs are in a tree, as far as that is easily told. Sums over projective trees only add and
-// multiply: as long as nothing can underflow, an arc that has no tree is one whose marginal is 0.
+// Which arcs are in a tree, by a cheap test. Sums over projective trees only add and multiply: as
+// long as nothing can underflow, an arc that has no tree is one whose marginal is 0.
 void TreeFactor::find_possible(const double* marginals) {
   const bool projective = trees_ == Trees::projective;
   const bool counted = projective && may_underflow(scores_.data(), n_words_);
@@ -203,8 +205,8 @@ void TreeFactor::find_possible(const double* marginals) {
   }
 }
 
-// An arc is in no tree if its head hangs from its modifier by arcs without an alternative. Whether
-// such arcs were found, so that others may be without an alternative now.
+// An arc is in no tree if a path of unavoidable arcs leads from its modifier to its head. Returns
+// whether such arcs were found, since they may make others unavoidable.
 bool TreeFactor::exclude_cycles() {
   const Index side = n_words_ + 1;
   only_head_.assign(at(side), -1);
@@ -226,8 +228,8 @@ bool TreeFactor::exclude_cycles() {
   return found;
 }
 
-// Finds out which arcs are in a tree for the words of all messages that are still in doubt; or, if
-// these are many, for all words.
+// Determines which arcs are in a tree, for the words of all doubtful messages or, if these are
+// many, for all words.
 void TreeFactor::refine_possible() {
   std::vector<Index> words;
   const bool many = static_cast<Index>(alone_.size()) > n_words_ / 4;
@@ -322,8 +324,8 @@ void TreeFactor::pullback(const double* incoming, const double* marginals, const
   for (const Index i : alone_) pull_alone(i, marginals, d_outgoing[i], d_incoming);
 }
 
-// d message_i / d incoming_j = P(j | i on) - P(j | i off), where i is all but certain: one of the
-// two is P(j), the other takes a sum of its own.
+// d message_i / d incoming_j = P(j | i on) - P(j | i off), where i is almost certain: one of the
+// two is P(j), the other takes a separate sum.
 void TreeFactor::pull_alone(Index i, const double* marginals, double d_message,
                             double* d_incoming) {
   const bool likely = marginals[i] > 0.5;
@@ -338,4 +340,4 @@ void TreeFactor::pull_alone(Index i, const double* marginals, double d_message,
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

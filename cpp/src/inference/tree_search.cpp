@@ -4,7 +4,7 @@
 
 #include "arbora/base/number.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Whether no arcs of a tree cross, those of the root symbol included: then everything between the
@@ -78,7 +78,7 @@ bool TreeSearch::spanning(std::int32_t* heads, Workspace& workspace) {
                                  workspace);
 }
 
-// Every word's best head by itself; false if some word has none.
+// The best head of every word, independently; false if some word has none.
 bool TreeSearch::take_best_heads(Index first_head) {
   bool all = true;
   for (Index m = 1; m <= n_words_; ++m) {
@@ -112,4 +112,4 @@ bool TreeSearch::is_tree() {
   return root_ == Root::multi || root_arcs == 1;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

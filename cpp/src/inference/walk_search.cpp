@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
 // Rounding in the sums of changes must not make a bound too low.
 constexpr double kSlack = 1e-12;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
@@ -84,4 +82,4 @@ void WalkSearch::look_again(Index head, Index choice, const double* arcs, Memory
   memory.bound = memory.value[0] + memory.value[1];
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

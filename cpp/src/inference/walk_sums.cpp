@@ -4,10 +4,10 @@
 #include "arbora/base/parallel.hpp"
 #include "arbora/inference/head_walks.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 namespace {
 
-// One sentence; memory is used again from head to head.
+// One sentence; memory is reused from head to head.
 class WalkSums {
  public:
   WalkSums(const PartIndex& parts, const PartScores& scores, const PartValues<double>& expected)
@@ -93,4 +93,4 @@ void batch_walk_sums(const PartBatch& parts, const PartScores& scores,
   });
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

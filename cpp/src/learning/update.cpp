@@ -7,23 +7,20 @@
 namespace arbora::learning {
 namespace {
 
-using scoring::Gradient;
-using scoring::kSlices;
-
 constexpr double kMuchWork = 1e9;  // always worth a second thread
 
-template <class AskFor, class Visit>
-void drain_all(Gradient& gradient, int threads, const AskFor& ask_for, const Visit& visit) {
+template <class Prefetch, class Visit>
+void drain_all(Gradient& gradient, int threads, const Prefetch& prefetch, const Visit& visit) {
   for_each_sentence(kSlices, threads, kMuchWork, [&](Index slice, Workspace&) {
-    gradient.drain(static_cast<int>(slice), ask_for, visit);
+    gradient.drain(static_cast<int>(slice), prefetch, visit);
   });
 }
 
-auto ask_for(Weights weights) {
+auto prefetch(Weights weights) {
   return [weights](std::uint32_t slot) {
     ARBORA_PREFETCH(weights.values + slot);
     ARBORA_PREFETCH(&weights.states[slot].sum);
-    ARBORA_PREFETCH(&weights.states[slot].seen);  // which may lie in the next line of memory
+    ARBORA_PREFETCH(&weights.states[slot].seen);  // which may lie in the next cache line
   };
 }
 
@@ -57,7 +54,7 @@ double what_is_left(double h, double shrinks, double steps) {
 
 // The steps that passed without a gradient: each multiplied the weight by H / (H + rate decay).
 void catch_up(double& value, WeightState& state, const AdaGradStep& step, double until) {
-  if (value == 0.0) return;  // nothing to add or to shrink
+  if (value == 0.0) return;  // neither decay nor average changes
   const double skipped = until - state.seen;
   state.seen = until;
   if (skipped <= 0.0) return;
@@ -76,7 +73,7 @@ void catch_up(double& value, WeightState& state, const AdaGradStep& step, double
 }  // namespace
 
 void additive_update(const AdditiveStep& step, Gradient& gradient, Weights weights, int threads) {
-  drain_all(gradient, threads, ask_for(weights), [&](std::uint32_t slot, double g) {
+  drain_all(gradient, threads, prefetch(weights), [&](std::uint32_t slot, double g) {
     double& value = weights.values[slot];
     catch_up(value, weights.states[slot], step.clock);
     value -= step.rate * g;
@@ -84,7 +81,7 @@ void additive_update(const AdditiveStep& step, Gradient& gradient, Weights weigh
 }
 
 void adagrad_update(const AdaGradStep& step, Gradient& gradient, Weights weights, int threads) {
-  drain_all(gradient, threads, ask_for(weights), [&](std::uint32_t slot, double g) {
+  drain_all(gradient, threads, prefetch(weights), [&](std::uint32_t slot, double g) {
     double& value = weights.values[slot];
     WeightState& state = weights.states[slot];
     catch_up(value, state, step, step.step - 1.0);
@@ -97,7 +94,7 @@ void adagrad_update(const AdaGradStep& step, Gradient& gradient, Weights weights
 }
 
 void additive_flush(double clock, Weights weights, int threads) {
-  // Zeros add nothing and are left alone, so that what was never touched stays all zeros.
+  // Zeros are skipped, so that the state of untouched weights stays zero.
   for_all(weights, threads, [&](double value, WeightState& state) {
     if (value != 0.0) catch_up(value, state, clock);
   });

@@ -7,55 +7,30 @@
 namespace arbora::scoring {
 namespace {
 
-using features::Between;
-using features::FeatureSet;
-using features::kVariants;
-using features::Role;
-using features::Template;
-
 using HashedSentence = features::Sentence<std::uint64_t>;
 
 constexpr Index kRoles = 2;
 
-// Sums the weights of one end's features for every variant at once.
+// A sink that sums the weights of one end's features for every variant.
 template <class Weight>
-struct EndScores {
-  const Weight* weights;
-  int bits;
-  double* totals;  // kVariants
-
-  template <class... Atoms>
-  void operator()(const Template& name, const Atoms&... atoms) {
-    weighted(1.0F, name, atoms...);
-  }
-  template <class... Atoms>
-  void weighted(float value, const Template& name, const Atoms&... atoms) {
-    if (features::sees_hidden(atoms...)) return;
-    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
+auto end_scores(const Weight* weights, int bits, double* totals) {
+  return KeySink{[=](std::uint64_t key, double value) {
+    const std::uint32_t slot = slot_of(key, bits);
     for (std::uint32_t v = 0; v < kVariants; ++v) {
-      totals[v] += static_cast<double>(value) * static_cast<double>(weights[slot ^ v]);
+      totals[v] += value * static_cast<double>(weights[slot ^ v]);
     }
-  }
-};
+  }};
+}
 
-struct EndEntries {
-  SlicedEntries& entries;
-  int bits;
-  const double* d;  // kVariants
-
-  template <class... Atoms>
-  void operator()(const Template& name, const Atoms&... atoms) {
-    weighted(1.0F, name, atoms...);
-  }
-  template <class... Atoms>
-  void weighted(float value, const Template& name, const Atoms&... atoms) {
-    if (features::sees_hidden(atoms...)) return;
-    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
+// Its transpose: d holds one number per variant.
+auto end_entries(SlicedEntries& entries, int bits, const double* d) {
+  return KeySink{[=, &entries](std::uint64_t key, double value) {
+    const std::uint32_t slot = slot_of(key, bits);
     for (std::uint32_t v = 0; v < kVariants; ++v) {
-      if (d[v] != 0.0) entries.add(slot ^ v, static_cast<double>(value) * d[v]);
+      if (d[v] != 0.0) entries.add(slot ^ v, value * d[v]);
     }
-  }
-};
+  }};
+}
 
 double* carve(Workspace& workspace, Index count) {
   auto* room =
@@ -94,7 +69,7 @@ void score_wanted(const ArcTable& table, const Weight* weights, double scale,
   double* ends = carve(workspace, kRoles * side * kVariants);
   for (const Role role : {Role::head, Role::modifier}) {
     for (Index i = role == Role::head ? 0 : 1; i < side; ++i) {
-      EndScores<Weight> sink{weights, table.bits, ends + end_at(side, role, i)};
+      auto sink = end_scores(weights, table.bits, ends + end_at(side, role, i));
       features::end_templates(table.features, s, i, role, sink);
     }
   }
@@ -164,7 +139,7 @@ void expand_arcs(const ArcTable& table, const HashedSentence& s, const double* d
     for (Index i = role == Role::head ? 0 : 1; i < side; ++i) {
       const double* d = ends + end_at(side, role, i);
       if (std::all_of(d, d + kVariants, [](double x) { return x == 0.0; })) continue;
-      EndEntries sink{entries, table.bits, d};
+      auto sink = end_entries(entries, table.bits, d);
       features::end_templates(table.features, s, i, role, sink);
     }
   }

@@ -3,11 +3,7 @@
 namespace arbora::scoring {
 namespace {
 
-using features::NamedAtom;
-using features::Role;
-using features::Template;
-
-// Writes down what the sinks of score_rows add up for one outcome.
+// Records every weight that score_rows adds up for one outcome.
 template <class Weight>
 struct RowRecord {
   const Weight* weights;

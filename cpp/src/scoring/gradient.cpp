@@ -45,8 +45,8 @@ double inner_product(const std::vector<Entry>& a, const std::vector<Entry>& b) {
 }
 
 double squared_norm(const SlicedEntries& entries) {
-  // Slots in the order in which they were met first, each with its sum; the table holds their
-  // places. Sorting, the other way to find equal slots, takes several times as long.
+  // Slots in order of first occurrence, each with its sum; the hash table holds their places.
+  // Sorting instead takes several times as long.
   thread_local std::vector<std::uint32_t> table;
   thread_local std::vector<Entry> sums;
   sums.clear();

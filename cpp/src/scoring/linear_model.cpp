@@ -8,7 +8,6 @@
 namespace arbora::scoring {
 namespace {
 
-using features::Encoded;
 using HashedSentence = features::Sentence<std::uint64_t>;
 
 constexpr double kWorkPerArc = 500.0;

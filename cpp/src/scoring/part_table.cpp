@@ -4,16 +4,14 @@
 #include <vector>
 
 #include "arbora/base/parallel.hpp"
+#include "arbora/scoring/bigram_walk.hpp"
 
 namespace arbora::scoring {
 namespace {
 
-using features::FeatureSet;
 using HashedSentence = features::Sentence<std::uint64_t>;
 
 constexpr double kWorkPerPart = 200.0;
-
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 Variants slots(features::PartVariants variants) { return {variants.first, variants.second}; }
 
@@ -150,46 +148,60 @@ class PartWalk {
   const Visit& visit_;
 };
 
+// Who names the features of each kind.
+template <class Atom, class Wanted, class Visit>
+void visit_parts(PartKind kind, const FeatureSet& set, const features::Sentence<Atom>& s,
+                 const PartIndex& parts, const Wanted& wanted, const Visit& visit) {
+  const PartWalk walk(set, s, parts, wanted, visit);
+  switch (kind) {
+    case PartKind::consecutive:
+      return walk.consecutive();
+    case PartKind::siblings:
+      return walk.siblings();
+    case PartKind::grandparents:
+      return walk.grandparents();
+    case PartKind::grandsiblings:
+      return walk.grandsiblings();
+    case PartKind::head_bigrams:
+      return visit_bigrams(set, s, parts, wanted, visit);
+  }
+}
+
 template <class Weight>
 void score_sentence(const ArcTable& table, const Weight* weights, double scale,
                     const HashedSentence& s, const PartIndex& parts, const std::uint8_t* kept,
                     const PartValues<double>& scores, Workspace& workspace) {
   score_kept_arcs(table, weights, scale, s, kept, scores.arcs, workspace);
   const auto all = [](Index) { return true; };
-  const auto fill = [&](double* values, Index count, auto walk) {
+  for_each_kind([&](PartKind kind) {
+    double* values = scores[kind];
     if (values == nullptr) return;
+    const Index count = parts.count(kind);
     std::fill(values, values + count, 0.0);
     {
       SlotScores<Weight> sinks(weights, table.bits);
-      const auto visit = [&](Index number, Variants variants, const auto& name_features) {
-        sinks.next(variants, values + number, name_features);
-      };
-      walk(PartWalk(table.features, s, parts, all, visit));
+      visit_parts(kind, table.features, s, parts, all,
+                  [&](Index number, Variants variants, const auto& name_features) {
+                    sinks.next(variants, values + number, name_features);
+                  });
     }
     for (Index i = 0; i < count; ++i) values[i] *= scale;
-  };
-  fill(scores.consecutive, parts.consecutive(), [](const auto& walk) { walk.consecutive(); });
-  fill(scores.siblings, parts.siblings(), [](const auto& walk) { walk.siblings(); });
-  fill(scores.grandparents, parts.grandparents(), [](const auto& walk) { walk.grandparents(); });
-  fill(scores.grandsiblings, parts.grandsiblings(), [](const auto& walk) { walk.grandsiblings(); });
+  });
 }
 
 void expand_sentence(const ArcTable& table, const HashedSentence& s, const PartIndex& parts,
                      const PartScores& d_scores, SlicedEntries& entries, Workspace& workspace) {
   expand_arcs(table, s, d_scores.arcs, entries, workspace);
-  const auto add = [&](const double* d, auto walk) {
+  for_each_kind([&](PartKind kind) {
+    const double* d = d_scores[kind];
     if (d == nullptr) return;
     const auto changed = [&](Index number) { return d[number] != 0.0; };
-    const auto visit = [&](Index number, Variants variants, const auto& name_features) {
-      SlotEntries sink{entries, table.bits, variants, d[number]};
-      name_features(sink);
-    };
-    walk(PartWalk(table.features, s, parts, changed, visit));
-  };
-  add(d_scores.consecutive, [](const auto& walk) { walk.consecutive(); });
-  add(d_scores.siblings, [](const auto& walk) { walk.siblings(); });
-  add(d_scores.grandparents, [](const auto& walk) { walk.grandparents(); });
-  add(d_scores.grandsiblings, [](const auto& walk) { walk.grandsiblings(); });
+    visit_parts(kind, table.features, s, parts, changed,
+                [&](Index number, Variants variants, const auto& name_features) {
+                  SlotEntries sink{entries, table.bits, variants, d[number]};
+                  name_features(sink);
+                });
+  });
 }
 
 // Calls job(i, sentence, parts, workspace) for every selected sentence.
@@ -198,8 +210,8 @@ void run(const Selection& selection, const PartBatch& parts, const Job& job) {
   std::vector<double> costs;
   for (Index i = 0; i < parts.size(); ++i) {
     const PartIndex& own = parts[i];
-    const Index count = 4 * own.n_arcs() + own.consecutive() + own.siblings() + own.grandparents() +
-                        own.grandsiblings();
+    Index count = 4 * own.n_arcs();
+    for_each_kind([&](PartKind kind) { count += own.count(kind); });
     costs.push_back(kWorkPerPart * static_cast<double>(count));
   }
   for_each_by_cost(costs, selection.threads, [&](Index i, Workspace& workspace) {
@@ -251,15 +263,11 @@ std::vector<Contribution> explain_part(const ArcTable& table, const Weight* weig
                                        const PartIndex& parts, PartKind kind, Index number) {
   std::vector<Contribution> entries;
   const auto wanted = [&](Index other) { return other == number; };
-  const auto visit = [&](Index, Variants variants, const auto& name_features) {
-    FeatureRecord<Weight> sink{weights, table.bits, variants, entries};
-    name_features(sink);
-  };
-  const PartWalk walk(table.features, sentence, parts, wanted, visit);
-  if (kind == PartKind::consecutive) walk.consecutive();
-  if (kind == PartKind::siblings) walk.siblings();
-  if (kind == PartKind::grandparents) walk.grandparents();
-  if (kind == PartKind::grandsiblings) walk.grandsiblings();
+  visit_parts(kind, table.features, sentence, parts, wanted,
+              [&](Index, Variants variants, const auto& name_features) {
+                FeatureRecord<Weight> sink{weights, table.bits, variants, entries};
+                name_features(sink);
+              });
   return entries;
 }
 

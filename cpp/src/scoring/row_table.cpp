@@ -5,32 +5,11 @@
 #include <utility>
 
 #include "arbora/base/multiversion.hpp"
-
-namespace arbora::features {
-
-void Children::fill(const std::int32_t* heads, Index n_words) {
-  first_.assign(static_cast<std::size_t>(n_words) + 2, 0);
-  for (Index m = 0; m < n_words; ++m) {
-    if (heads[m] >= 0) ++first_[static_cast<std::size_t>(heads[m]) + 1];
-  }
-  for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-  list_.resize(first_.back());
-  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  for (Index m = 0; m < n_words; ++m) {
-    if (heads[m] >= 0) {
-      list_[next[static_cast<std::size_t>(heads[m])]++] = static_cast<std::int32_t>(m + 1);
-    }
-  }
-}
-
-}  // namespace arbora::features
+#include "arbora/scoring/slot_sinks.hpp"
 
 namespace arbora::scoring {
 namespace {
 
-using features::Between;
-using features::Children;
-using features::Template;
 using HashedSentence = features::Sentence<std::uint64_t>;
 
 template <class Weight>
@@ -44,15 +23,14 @@ ARBORA_MULTIVERSION void add_row(const double* row, Index width, double value, d
   add_row_to(row, width, value, totals);
 }
 
-// The rows of one arc's features: asked for when they are known, added up when those of the next
-// arc are on their way (as in arc_table.cpp).
+// The rows of one arc's features: prefetched when they are named, added up later.
 template <class Weight>
 class RowScores {
  public:
   RowScores(const RowTable& table, const Weight* weights, double scale)
       : table_(table), weights_(weights), scale_(scale) {}
 
-  // Begins with another arc, whose answer is added to totals.
+  // The answer is added to totals.
   void start(double* totals) {
     totals_ = totals;
     count_ = 0;
@@ -64,18 +42,12 @@ class RowScores {
     count_ = 0;
   }
 
-  template <class... Atoms>
-  void operator()(const Template& name, const Atoms&... atoms) {
-    weighted(1.0F, name, atoms...);
-  }
-  template <class... Atoms>
-  void weighted(float value, const Template& name, const Atoms&... atoms) {
-    if (features::sees_hidden(atoms...)) return;
-    const Weight* row = weights_ + row_of(table_, key_of(name, atoms...));
+  void add(std::uint64_t key, double value) {
+    const Weight* row = weights_ + row_of(table_, key);
     constexpr Index line = 64 / sizeof(Weight);
     for (Index o = 0; o < table_.width; o += line) ARBORA_PREFETCH(row + o);
     if (count_ == rows_.size()) finish();
-    rows_[count_++] = {row, static_cast<double>(value)};
+    rows_[count_++] = {row, value};
   }
 
  private:
@@ -92,48 +64,27 @@ class RowScores {
   std::array<Row, 512> rows_;
 };
 
-// Two sinks that take turns, so that one's rows come in while the other's are named.
-template <class Weight>
-class TakingTurns {
- public:
-  TakingTurns(const RowTable& table, const Weight* weights, double scale)
-      : first_(table, weights, scale), second_(table, weights, scale) {}
+// Calls name_features(sink) for a sink of the rows that are added to totals.
+template <class Weight, class NameFeatures>
+void add_rows(DoubleBuffer<RowScores<Weight>>& rows, double* totals,
+              const NameFeatures& name_features) {
+  const auto name = [&](RowScores<Weight>& now) {
+    KeySink sink{[&](std::uint64_t key, double value) { now.add(key, value); }};
+    name_features(sink);
+  };
+  rows.next(name, totals);
+}
 
-  // Calls name_features(sink) for the next arc.
-  template <class NameFeatures>
-  void next(double* totals, const NameFeatures& name_features) {
-    now_->start(totals);
-    name_features(*now_);
-    before_->finish();
-    std::swap(now_, before_);
-  }
-  void finish() { before_->finish(); }
-
- private:
-  RowScores<Weight> first_, second_;
-  RowScores<Weight>*now_ = &first_, *before_ = &second_;
-};
-
-struct RowEntries {
-  const RowTable& table;
-  const double* d;
-  SlicedEntries& entries;
-
-  template <class... Atoms>
-  void operator()(const Template& name, const Atoms&... atoms) {
-    weighted(1.0F, name, atoms...);
-  }
-  template <class... Atoms>
-  void weighted(float value, const Template& name, const Atoms&... atoms) {
-    if (features::sees_hidden(atoms...)) return;
-    const std::size_t row = row_of(table, key_of(name, atoms...));
+// The transpose: d holds one number per outcome.
+auto row_entries(const RowTable& table, const double* d, SlicedEntries& entries) {
+  return KeySink{[&table, d, &entries](std::uint64_t key, double value) {
+    const std::size_t row = row_of(table, key);
     for (Index o = 0; o < table.width; ++o) {
       if (d[o] == 0.0) continue;
-      const auto slot = static_cast<std::uint32_t>(row + static_cast<std::size_t>(o));
-      entries.add(slot, static_cast<double>(value) * d[o]);
+      entries.add(static_cast<std::uint32_t>(row + at(o)), value * d[o]);
     }
-  }
-};
+  }};
+}
 
 bool any(const double* d, Index width) {
   return std::any_of(d, d + width, [](double x) { return x != 0.0; });
@@ -145,18 +96,17 @@ template <class Weight>
 void score_rows(const RowTable& table, const Weight* weights, double scale, const HashedSentence& s,
                 const double* arcs, double* scores) {
   Between<std::uint64_t> between;
-  TakingTurns<Weight> sinks(table, weights, scale);
+  DoubleBuffer<RowScores<Weight>> rows(table, weights, scale);
   const Index side = s.n_words + 1;
   for (Index h = 0; h < side; ++h) {
     for (Index m = 0; m < side; ++m) {
-      const Index at = h * side + m;
-      double* totals = scores + at * table.width;
-      std::fill(totals, totals + table.width, arcs[at]);
-      if (arcs[at] == kForbidden) continue;
-      sinks.next(totals, [&](RowScores<Weight>& sink) { arc_rows(table, s, h, m, between, sink); });
+      const Index cell = h * side + m;
+      double* totals = scores + cell * table.width;
+      std::fill(totals, totals + table.width, arcs[cell]);
+      if (arcs[cell] == kForbidden) continue;
+      add_rows(rows, totals, [&](auto& sink) { arc_rows(table, s, h, m, between, sink); });
     }
   }
-  sinks.finish();
 }
 
 void expand_rows(const RowTable& table, const HashedSentence& s, const double* d_scores,
@@ -167,7 +117,7 @@ void expand_rows(const RowTable& table, const HashedSentence& s, const double* d
     for (Index m = 1; m < side; ++m) {
       const double* d = d_scores + (h * side + m) * table.width;
       if (!any(d, table.width)) continue;
-      RowEntries sink{table, d, entries};
+      auto sink = row_entries(table, d, entries);
       arc_rows(table, s, h, m, between, sink);
     }
   }
@@ -179,14 +129,13 @@ void score_tree_labels(const RowTable& table, const Weight* weights, double scal
   Children children;
   children.fill(heads, s.n_words);
   std::fill(scores, scores + s.n_words * table.width, 0.0);
-  TakingTurns<Weight> sinks(table, weights, scale);
+  DoubleBuffer<RowScores<Weight>> rows(table, weights, scale);
   for (Index m = 1; m <= s.n_words; ++m) {
     if (heads[m - 1] < 0) continue;
-    sinks.next(scores + (m - 1) * table.width, [&](RowScores<Weight>& sink) {
+    add_rows(rows, scores + (m - 1) * table.width, [&](auto& sink) {
       features::tree_label_templates(table.features, s, heads, children, m, sink);
     });
   }
-  sinks.finish();
 }
 
 void expand_tree_labels(const RowTable& table, const HashedSentence& s, const std::int32_t* heads,
@@ -196,7 +145,7 @@ void expand_tree_labels(const RowTable& table, const HashedSentence& s, const st
   for (Index m = 1; m <= s.n_words; ++m) {
     const double* d = d_scores + (m - 1) * table.width;
     if (heads[m - 1] < 0 || !any(d, table.width)) continue;
-    RowEntries sink{table, d, entries};
+    auto sink = row_entries(table, d, entries);
     features::tree_label_templates(table.features, s, heads, children, m, sink);
   }
 }

@@ -7,7 +7,7 @@
 
 #include "arbora/base/interruption.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 namespace {
 
 // A set of words, a bit each.
@@ -21,7 +21,7 @@ class WordSet {
     return count;
   }
   void add(Index word) { bits_[place(word)] |= std::uint64_t{1} << (word % 64); }
-  // Adds the words of a row of bits, and says which are new.
+  // Adds the words of a row of bits; returns the new ones.
   template <class OnNew>
   void add_row(const std::uint64_t* row, OnNew on_new) {
     for (std::size_t w = 0; w < bits_.size(); ++w) {
@@ -216,8 +216,8 @@ std::vector<bool> possible_single_roots(ArcScores scores) {
   return roots;
 }
 
-// The arc h -> m needs a way from the root to h that does not pass m; all else follows, because
-// what else m leads to may hang from it.
+// The arc h -> m is in a tree if a path leads from the root to h without passing m: the words that
+// are only reachable through m become its descendants.
 std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root,
                                          std::span<const Index> modifiers) {
   const Index n = scores.n_words, side = scores.side();
@@ -245,7 +245,7 @@ Verdict feasibility(ArcScores scores, Trees trees, Root root) {
   const Verdict verdict = spanning_verdict(scores, root);
   if (verdict.problem != Problem::none || trees == Trees::nonprojective) return verdict;
   if (has_projective_tree(scores, root, 0)) return {};
-  // Finding the word to name costs one chart per word: not worth minutes on a very long sentence.
+  // Finding the word to name costs one chart per word: too slow for very long sentences.
   constexpr Index kLongestExplained = 300;
   if (scores.n_words > kLongestExplained) return {Problem::crossing_any, 0};
   for (Index word = 1; word <= scores.n_words; ++word) {
@@ -254,4 +254,4 @@ Verdict feasibility(ArcScores scores, Trees trees, Root root) {
   return {Problem::crossing_any, 0};
 }
 
-}  // namespace arbora
+}  // namespace arbora::tree

@@ -44,7 +44,8 @@ def dual_rival(engine: DualDecomposition) -> Rival:
     and training drifts to scores for which trees are harder to find. The rivals of `choice_rival`
     score at least as much as any tree with its arcs counted twice, which counteracts the drift.
     """
-    limited = replace(engine, max_iterations=min(engine.max_iterations, _ITERATIONS))
+    limit = _ITERATIONS if engine.max_iterations is None else engine.max_iterations
+    limited = replace(engine, max_iterations=min(limit, _ITERATIONS))
     otherwise = choice_rival(engine.threads)
 
     def rival(scores: Scores) -> Rivals:
@@ -52,7 +53,7 @@ def dual_rival(engine: DualDecomposition) -> Rival:
         best = Rivals(
             *tree_parts(scores, found.heads, threads=engine.threads), np.zeros(len(scores))
         )
-        if found.certified.all():
+        if found.certified.all() or "head_bigrams" in scores.kinds:  # which no walk has
             return best
         return _mixed(best, found.certified.astype(np.float64), otherwise(scores))
 

@@ -18,7 +18,8 @@ from arbora.inference.arguments import (
     check_choice,
 )
 from arbora.inference.decoding import minimum_bayes_risk
-from arbora.inference.packed import Packed, PackedSums, available_threads, pack, pack_stack
+from arbora.inference.packed import Packed, PackedSums, available_threads
+from arbora.inference.packing import pack, pack_list, pack_stack
 from arbora.types import FloatArray, Root, Samples
 
 if TYPE_CHECKING:
@@ -70,17 +71,21 @@ class TreeBatch(Generic[D]):
         check_choice(root, ("single", "multi"), "root")
         check_choice(errors, ("raise", "return"), "errors")
         workers = available_threads() if threads is None else as_count(threads, "threads")
+        failures: dict[int, ArboraError] = {}
         stack = _stack(scores) if lengths is None else None
         if stack is not None:
-            failures: dict[int, ArboraError] = {}
             packed, impossible = pack_stack(stack, kind.trees, root, workers)
             size = len(stack)
         else:
             sentences = _sentences(scores, lengths)
-            arrays, failures = _readable(sentences, errors)
-            keys = np.array(list(arrays), dtype=np.int64)
-            packed, impossible = pack(list(arrays.values()), kind.trees, root, workers, keys)
             size = len(sentences)
+            plain = pack_list(sentences, kind.trees, root, workers)
+            if plain is not None:
+                packed, impossible = plain
+            else:
+                arrays, failures = _readable(sentences, errors)
+                keys = np.array(list(arrays), dtype=np.int64)
+                packed, impossible = pack(list(arrays.values()), kind.trees, root, workers, keys)
         for place, error in impossible.items():
             i = int(packed.sentences[place])
             failures[i] = located(i, error)

@@ -26,7 +26,8 @@ from arbora.inference.batch import TreeBatch
 from arbora.inference.constraints import Arc, as_arc, masked
 from arbora.inference.decoding import greedy_heads, labelled_margins, minimum_bayes_risk, rescored
 from arbora.inference.divergence import check_comparable, has_more_trees
-from arbora.inference.packed import Packed, SentenceSums, pack, read_only
+from arbora.inference.packed import Packed, SentenceSums, read_only
+from arbora.inference.packing import pack
 from arbora.inference.tree_checks import in_class
 from arbora.types import FloatArray, Root, Samples, Tree, TreeClass
 

@@ -78,21 +78,23 @@ def decode_dual(
     iteration; the answers are the same. No answer depends on constants that are added to all arcs
     into a word.
     """
-    _check_question(parts, trees, root)
-    check_choice(solver, SOLVERS, "solver")
+    _check_question(parts, trees, root, solver)
     limit = as_count(
         ITERATIONS[solver] if max_iterations is None else max_iterations, "max_iterations"
     )
-    seconds = _seconds(time_limit)
+    question = kernels.TreeQuestion(
+        projective=trees == "projective", multi_root=root == "multi", max_iterations=limit,
+        lazy=lazy, seconds=_seconds(time_limit),
+    )  # fmt: skip
     count = len(parts)
     answers = DualAnswers(
         np.zeros(int(parts.n_words.sum()), dtype=np.int32), np.empty(count), np.empty(count),
         np.empty(count, dtype=np.bool_), np.empty(count, dtype=np.int64),
     )  # fmt: skip
     kernels.decode_dual(
-        parts.index, *parts.arrays(), *automata, trees == "projective", root == "multi", limit,
-        SOLVERS.index(solver), lazy, seconds, answers.heads, answers.scores, answers.bounds,
-        answers.certified.view(np.uint8), answers.iterations, threads,
+        parts.index, parts.arrays(), automata, question, SOLVERS.index(solver),
+        (answers.heads, answers.scores, answers.bounds, answers.certified.view(np.uint8),
+         answers.iterations), threads,
     )  # fmt: skip
     impossible = np.flatnonzero(answers.iterations == 0)
     if len(impossible):
@@ -110,16 +112,21 @@ def dual_history(
     max_iterations: int = 5000,
 ) -> DualHistory:
     """The subgradient method on one of the sentences (Koo et al. 2010, Figures 3 and 4)."""
-    _check_question(parts, trees, root)
-    found = kernels.trace_dual(
-        parts.index, *parts.arrays(), sentence, trees == "projective", root == "multi",
-        as_count(max_iterations, "max_iterations"),
+    _check_question(parts, trees, root, "subgradient")
+    question = kernels.TreeQuestion(
+        projective=trees == "projective", multi_root=root == "multi",
+        max_iterations=as_count(max_iterations, "max_iterations"),
     )  # fmt: skip
-    return DualHistory(*found)
+    return DualHistory(*kernels.trace_dual(parts.index, parts.arrays(), sentence, question))
 
 
-def check_kinds(kinds: tuple[str, ...]) -> None:
-    """Refuses parts that no head automaton can score."""
+def check_kinds(kinds: tuple[str, ...], solver: Solver = "ad3") -> None:
+    """Refuses parts that neither a head automaton nor a factor of the solver can score."""
+    if "head_bigrams" in kinds and solver != "ad3":
+        raise ArgumentError(
+            f"solver={solver!r} cannot decode head_bigrams, which no head automaton scores: use "
+            "solver='ad3', LoopyTrees, or an integer program."
+        )
     if "siblings" in kinds:
         raise ArgumentError(
             "head automata walk from one modifier to the next and cannot score `siblings`, any two "
@@ -137,7 +144,8 @@ def _seconds(time_limit: float | None) -> float:
     return float(time_limit)
 
 
-def _check_question(parts: Scores, trees: TreeClass, root: Root) -> None:
+def _check_question(parts: Scores, trees: TreeClass, root: Root, solver: Solver) -> None:
     check_choice(trees, ("nonprojective", "projective"), "trees")
     check_choice(root, ("single", "multi"), "root")
-    check_kinds(parts.kinds)
+    check_choice(solver, SOLVERS, "solver")
+    check_kinds(parts.kinds, solver)

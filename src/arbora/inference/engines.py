@@ -293,8 +293,9 @@ class DualDecomposition(DualDecompositionOptions):
 
     def decode(self, scores: Scores) -> DecodedTrees:
         """Trees, bounds and certificates of every sentence."""
+        solver = self.solver or ("ad3" if "head_bigrams" in scores.kinds else "branch")
         found = decode_dual(
-            scores, self.trees, self.root, self.max_iterations, self.solver, threads=self.threads
+            scores, self.trees, self.root, self.max_iterations, solver, threads=self.threads
         )
         return DecodedTrees(
             scores.n_words, found.heads, None, found.scores, found.bounds, found.certified,

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from arbora._core import inference as kernels
 from arbora.errors import ArgumentError, ScoreError, ShapeError
 from arbora.inference.arguments import LARGEST_VALUE, as_array, as_real, check_choice
-from arbora.inference.packed import pack, read_only
+from arbora.inference.packed import read_only
+from arbora.inference.packing import pack
 from arbora.types import FloatArray, Root, TreeClass
 
 __all__ = [

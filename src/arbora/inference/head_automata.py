@@ -27,7 +27,8 @@ from arbora.inference.dual import (
     dual_history,
 )
 from arbora.inference.integer_program import solve_program
-from arbora.inference.packed import check_room, pack
+from arbora.inference.packed import check_room
+from arbora.inference.packing import pack
 from arbora.scores import Parts, Scores
 from arbora.types import Decoded, FloatArray, Root, TreeClass
 
@@ -168,12 +169,12 @@ class HeadAutomata:
 
         "branch" divides the trees by the least certain arc and bounds either half by dual
         decomposition, until no bound exceeds the best tree found; "ilp" asks an integer-program
-        solver, to its tolerance of 1e-6. After `time_limit` seconds the answer is the best tree so
-        far: `certified` is False then, and `gap` says what may be missing. Without any tree until
-        then there is a `SolverError`.
+        solver, to its tolerance of 1e-6. Head bigrams always take the integer program. After
+        `time_limit` seconds the answer is the best tree so far: `certified` is False then, and
+        `gap` says what may be missing. Without any tree until then there is a `SolverError`.
         """
         check_choice(method, ("branch", "ilp"), "method")
-        if method == "branch":
+        if method == "branch" and "head_bigrams" not in self.parts.kinds:
             return self._decode(None, "exact", time_limit)
         return self._by_program(time_limit)
 

@@ -19,7 +19,7 @@ from arbora.inference.arguments import as_count, as_heads, as_seed, check_choice
 from arbora.inference.batch import located
 from arbora.inference.packed import Packed, read_only
 from arbora.inference.tree_checks import in_class
-from arbora.scores import Scores
+from arbora.scores import PART_KINDS, Scores
 from arbora.types import FloatArray, IntArray, Root, Tree, TreeClass
 
 __all__ = ["head_changes", "hill_climb"]
@@ -44,9 +44,12 @@ def hill_climb(
     is never worse than the first tree, and does not depend on the number of threads. Where the root
     has exactly one modifier, a change of root moves the old one, too.
     """
-    options = (0 if restarts == 0 else as_count(restarts, "restarts"),
-               max(restarts, 1) if patience is None else as_count(patience, "patience"),
-               as_seed(seed))  # fmt: skip
+    options = kernels.ClimbOptions(
+        projective=trees == "projective", multi_root=root == "multi",
+        restarts=0 if restarts == 0 else as_count(restarts, "restarts"),
+        patience=max(restarts, 1) if patience is None else as_count(patience, "patience"),
+        seed=as_seed(seed), threads=threads,
+    )  # fmt: skip
     checked = _checked(packed, trees, root)
     heads = np.zeros(checked.n_words_in_all, dtype=np.int32)
     if start is not None:
@@ -54,10 +57,8 @@ def hill_climb(
         for i, tree in enumerate(start):
             heads[checked.words[i] : checked.words[i + 1]] = _checked_tree(checked, i, tree)
     scores = np.zeros(len(packed))
-    kernels.climb(
-        packed.index, checked.flat, *packed.arrays()[1:], trees == "projective", root == "multi",
-        threads, *options, start is not None, heads, scores,
-    )  # fmt: skip
+    tables = packed.with_values(checked.flat).arrays()
+    kernels.climb(packed.index, tables, options, start is not None, heads, scores)
     read_only(heads)
     bounds = zip(checked.words, checked.words[1:], scores.tolist(), strict=False)
     return [Tree(heads[a:b], None, score) for a, b, score in bounds]
@@ -74,8 +75,8 @@ def head_changes(
     tree = _checked_tree(checked, i, heads)
     gains = np.zeros(checked.shape(i))
     kernels.head_changes(
-        packed.index, checked.flat, *packed.arrays()[1:], trees == "projective", root == "multi",
-        i, tree, gains.reshape(-1),
+        packed.index, packed.with_values(checked.flat).arrays(), trees == "projective",
+        root == "multi", i, tree, gains.reshape(-1),
     )  # fmt: skip
     return gains
 
@@ -84,6 +85,12 @@ def _checked(packed: Scores, trees: TreeClass, root: Root) -> Packed:
     """The arcs; an error with the first sentence that has no tree of the class, if any."""
     check_choice(trees, ("nonprojective", "projective"), "trees")
     check_choice(root, ("single", "multi"), "root")
+    others = [kind.name for kind in PART_KINDS if kind.chained and kind.name in packed.kinds]
+    if others:
+        raise ArgumentError(
+            f"hill climbing cannot score {', '.join(others)}: use belief propagation, or dual "
+            "decomposition with solver='ad3'."
+        )
     arcs = Packed(np.empty(packed.arcs.size), packed.n_words, None, trees, root)
     for i, error in arcs.check(packed.arcs).items():
         raise located(i, error)

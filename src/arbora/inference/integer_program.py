@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from arbora.errors import ArgumentError
 from arbora.inference.arguments import check_choice
 from arbora.inference.linear_program import Columns, LinearProgram, Status
-from arbora.inference.packed import Packed, pack, read_only
+from arbora.inference.packed import Packed, read_only
+from arbora.inference.packing import pack
 from arbora.scores import PartKind, Parts, Scores, kind_number
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
@@ -216,6 +217,8 @@ def _add_parts(
         _add_paths(program, arcs, np.column_stack([np.full(len(rows), -1), rows]), scores)
     elif "grandparents" in kinds:
         _add_links(program, arcs, *_all_parts(packed, "grandparents"))
+    if "head_bigrams" in kinds:
+        _add_bigrams(program, arcs, *_all_parts(packed, "head_bigrams"))
 
 
 def _scored(parts: Parts, kind: PartKind) -> tuple[NDArray[np.int64], FloatArray]:
@@ -317,6 +320,24 @@ def _add_links(
     each = np.arange(len(held))
     link = arcs.variables[arcs.number[g[held], h[held]]]
     program.add_rows(*_at_most(0.0, len(held)), (each, shared[held], 1.0), (each, link, -1.0))
+
+
+def _add_bigrams(
+    program: LinearProgram, arcs: _Arcs, rows: NDArray[np.int64], scores: FloatArray
+) -> None:
+    """A chain over the words: sum_k w[m, k, h] = z[h, m] and sum_h w[m, k, h] = z[k, m - 1].
+
+    Two neighbours are never each other's head.
+    """
+    kept = (rows[:, 1] != rows[:, 0]) | (rows[:, 2] != rows[:, 0] - 1)
+    if not kept.any():
+        return
+    modifier, before, head = rows[kept].T
+    pair = program.add_variables(scores[kept])
+    has_pairs = arcs.modifiers >= 2, arcs.modifiers < arcs.n_words
+    ends = arcs.number[head, modifier], arcs.number[before, modifier - 1]
+    for number, there in zip(ends, has_pairs, strict=True):
+        _add_balance(program, (number, pair), (arcs.places[there], arcs.variables[there]))
 
 
 def _add_balance(

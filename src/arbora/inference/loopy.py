@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from arbora.errors import ArgumentError
 from arbora.inference.arguments import as_values, check_choice
 from arbora.inference.decoding import risk_scores
-from arbora.inference.packed import pack
 from arbora.inference.packed_loopy import GrandparentFactors, PackedLoopy, Schedule
 from arbora.inference.packed_second_order import SecondOrderSums
+from arbora.inference.packing import pack
 from arbora.inference.part_lists import PartLists
 from arbora.inference.second_order import PartGradient
 from arbora.scores import PartKind, Parts, Scores

@@ -1,7 +1,7 @@
-"""The border to the compiled kernels: sentences packed into flat arrays, answers unpacked.
+"""The border to the compiled kernels: questions to sentences in flat arrays, answers unpacked.
 
-A single distribution is a pack of one sentence, a batch a pack of many; nothing else calls the
-kernels.
+A single distribution is a pack of one sentence, a batch a pack of many (`packing`); nothing else
+calls the kernels.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ __all__ = [
     "check_list",
     "check_room",
     "list_too_large",
-    "pack",
-    "pack_stack",
+    "most_cells",
     "physical_memory",
     "read_only",
+    "room",
 ]
 
 
@@ -170,6 +170,10 @@ class Packed:
         """
         start = self.flat if source is None else source
         found = kernels.copy_and_check(start, *self._arguments(), self.flat)
+        return self.explain(found)
+
+    def explain(self, found: Sequence[tuple[int, ...]]) -> dict[int, ArboraError]:
+        """What the kernels found wrong with sentences, as errors; the scores are now final."""
         read_only(self.flat)
         return {
             i: explain_report(tuple(report), self.scores(i), self.trees) for i, *report in found
@@ -180,7 +184,7 @@ class Packed:
         count = len(self)
         answer = PackedSums(
             np.empty(count), np.empty(count), np.empty(self.n_words_in_all + count),
-            _room(self.flat.size if marginals else 0),
+            room(self.flat.size if marginals else 0),
         )  # fmt: skip
         self._call(kernels.sums, 4 if marginals else 2, *answer)
         for array in answer:
@@ -194,7 +198,7 @@ class Packed:
 
     def vjp(self, marginals: FloatArray, d_marginals: FloatArray) -> list[FloatArray]:
         """Gradients through the marginals, one array per sentence."""
-        answer = _room(self.flat.size)
+        answer = room(self.flat.size)
         self._call(kernels.vjp, 9, marginals, d_marginals, answer)
         return self.split(answer)
 
@@ -332,11 +336,16 @@ def _size_of_lists(k: int, trees: Packed, bytes_per_word: int) -> float:
 
 def check_room(cells: int) -> None:
     """Refuses scores that do not fit into memory."""
-    if 8 * cells > physical_memory():
+    if cells > most_cells():
         raise TooLargeError(
             f"the scores take {8e-9 * cells:.1f} GB as float64, "
             f"and this machine has {physical_memory() / 1e9:.1f} GB"
         )
+
+
+def most_cells() -> int:
+    """How many scores fit into memory."""
+    return physical_memory() // 8
 
 
 def _gigabytes(size: float) -> str:
@@ -352,7 +361,7 @@ def physical_memory() -> int:
         return 2**63  # unknown: let the allocation decide
 
 
-def _room(count: int) -> FloatArray:
+def room(count: int) -> FloatArray:
     """An array to be filled: small ones are NumPy's, large ones use memory again."""
     return np.empty(count) if count < 2**13 else kernels.room(count)
 
@@ -365,41 +374,3 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """The same array, which can no longer be written to."""
     array.setflags(write=False)
     return array
-
-
-def pack(
-    arrays: Sequence[NDArray[Any]],
-    trees: TreeClass,
-    root: Root,
-    threads: int,
-    sentences: NDArray[np.int64] | None = None,
-) -> tuple[Packed, dict[int, ArboraError]]:
-    """Copies and checks the scores of sentences with the same number of labels."""
-    n_words = [array.shape[0] - 1 for array in arrays]
-    n_labels = arrays[0].shape[2] if arrays and arrays[0].ndim == 3 else None
-    check_room(sum(array.size for array in arrays))
-    with np.errstate(
-        over="ignore"
-    ):  # what a wider type holds beyond float64 is refused as too large
-        if len(arrays) == 1:
-            flat = np.array(arrays[0], dtype=np.float64, order="C").reshape(-1)
-        else:
-            pieces = [array.reshape(-1) for array in arrays] or [np.empty(0)]
-            flat = np.concatenate(pieces, dtype=np.float64)
-    packed = Packed(flat, n_words, n_labels, trees, root, threads, sentences)
-    return packed, packed.check()
-
-
-def pack_stack(
-    stack: NDArray[Any], trees: TreeClass, root: Root, threads: int
-) -> tuple[Packed, dict[int, ArboraError]]:
-    """The same for sentences of one length, (sentences, n+1, n+1) or with labels."""
-    check_room(stack.size)
-    if stack.dtype != np.float64:
-        with np.errstate(over="ignore"):
-            stack = stack.astype(np.float64)
-    source = np.ascontiguousarray(stack).reshape(-1)
-    n_words = np.full(len(stack), stack.shape[1] - 1, dtype=np.int64)
-    n_labels = stack.shape[3] if stack.ndim == 4 else None
-    packed = Packed(_room(source.size), n_words, n_labels, trees, root, threads)
-    return packed, packed.check(source)

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from arbora._core import inference as kernels
 from arbora.errors import ArgumentError, NoTreeError, TooLargeError
 from arbora.inference.arguments import as_count, check_choice
-from arbora.inference.packed import pack, physical_memory, read_only
+from arbora.inference.packed import physical_memory, read_only
 from arbora.inference.packed_second_order import (
     SecondOrderSums,
     check_direction,
     check_numbers,
     frozen,
 )
+from arbora.inference.packing import pack
 from arbora.scores import PartKind, Scores, kind_number
 from arbora.types import FloatArray, Root, TreeClass
 
@@ -120,9 +121,10 @@ class PackedLoopy:
 
     def _call(self, kernel: Any, *arguments: Any) -> None:
         parts = self.parts
-        settings = (
-            self.trees == "projective", self.root == "multi", self.iterations, self.damping,
-            self.schedule == "parallel", self.factors == "automata",
+        settings = kernels.LoopySettings(
+            projective=self.trees == "projective", multi_root=self.root == "multi",
+            iterations=self.iterations, damping=self.damping, parallel=self.schedule == "parallel",
+            grandparents_in_walks=self.factors == "automata",
         )  # fmt: skip
         try:
             impossible = kernel(parts.index, parts.arrays(), settings, self.threads, *arguments)

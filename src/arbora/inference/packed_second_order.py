@@ -19,10 +19,10 @@ from arbora.inference.packed import (
     check_draws,
     check_list,
     list_too_large,
-    pack,
     physical_memory,
     read_only,
 )
+from arbora.inference.packing import pack
 from arbora.scores import PART_KINDS, PartKind, Scores
 from arbora.types import FloatArray, IntArray, Root
 
@@ -45,9 +45,10 @@ class PackedSecondOrder:
     def __init__(self, parts: Scores, root: Root = "single", threads: int = 1) -> None:
         check_choice(root, ("single", "multi"), "root")
         if any(kind not in SUMMABLE for kind in parts.kinds):
+            others = ", ".join(kind for kind in parts.kinds if kind not in SUMMABLE)
             raise ArgumentError(
-                "parts of any two siblings cannot be summed over exactly: give consecutive "
-                "siblings, or use LoopyTrees, which approximates."
+                f"no chart sums over {others} exactly: leave them out, or use LoopyTrees, which "
+                "approximates."
             )
         self.parts = parts
         self.root: Root = root
@@ -67,7 +68,7 @@ class PackedSecondOrder:
     def sums(self) -> SecondOrderSums:
         """log Z of every sentence, and the marginals of arcs and parts."""
         log_partition, marginals = np.empty(len(self)), self._room()
-        self._call(kernels.second_order_marginals, log_partition, self._listed(marginals))
+        self._call(kernels.second_order_marginals, log_partition, marginals.arrays())
         return SecondOrderSums(read_only(log_partition), frozen(marginals))
 
     def arc_marginals(self, *, gradient: bool = False) -> FloatArray:  # noqa: ARG002
@@ -94,7 +95,7 @@ class PackedSecondOrder:
             check_direction(what, values, self.parts)
         direction = self.parts.with_values(np.where(self.parts.arcs > -np.inf, d_arcs, 0.0), given)
         answer = self._room()
-        self._call(kernels.second_order_vjp, self._listed(direction), self._listed(answer))
+        self._call(kernels.second_order_vjp, direction.arrays(), answer.arrays())
         return frozen(answer)
 
     def argmax(self) -> tuple[IntArray, FloatArray]:
@@ -132,16 +133,8 @@ class PackedSecondOrder:
         """Scores of trees of sentence i, heads of shape (k, n); -inf where an arc is forbidden."""
         answer = np.empty(len(heads))
         flat = np.ascontiguousarray(heads, dtype=np.int32).reshape(-1)
-        kernels.second_order_tree_scores(self.parts.index, self._scores(), i, flat, answer)
+        kernels.second_order_tree_scores(self.parts.index, self.parts.arrays(), i, flat, answer)
         return answer
-
-    def _scores(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        return self._listed(self.parts)
-
-    def _listed(self, arrays: Scores) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        nothing = np.empty(0)
-        one, two, three = (arrays.tables.get(kind, nothing) for kind in SUMMABLE)
-        return arrays.arcs, one, two, three
 
     def _room(self) -> Scores:
         return self.parts.empty()
@@ -151,7 +144,7 @@ class PackedSecondOrder:
         parts = self.parts
         try:
             answer = kernel(
-                parts.index, self._scores(), self.root == "multi", self.threads, *arguments
+                parts.index, parts.arrays(), self.root == "multi", self.threads, *arguments
             )
         except MemoryError:
             raise _too_large(parts) from None

@@ -18,8 +18,9 @@ from arbora.inference.arguments import as_count, as_heads, as_seed, as_values, c
 from arbora.inference.constraints import Arc, as_arc, masked
 from arbora.inference.decoding import greedy_heads, risk_scores
 from arbora.inference.divergence import check_comparable, has_more_trees
-from arbora.inference.packed import pack, read_only
+from arbora.inference.packed import read_only
 from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
+from arbora.inference.packing import pack
 from arbora.inference.part_lists import PartLists
 from arbora.inference.second_order_batch import SecondOrderBatch
 from arbora.inference.tree_checks import in_class

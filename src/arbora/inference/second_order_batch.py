@@ -12,8 +12,9 @@ from arbora.arrays import as_list
 from arbora.errors import ArboraError, ArgumentError
 from arbora.inference.arguments import as_count, as_seed, check_choice
 from arbora.inference.batch import located, one_per_sentence
-from arbora.inference.packed import available_threads, pack
+from arbora.inference.packed import available_threads
 from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
+from arbora.inference.packing import pack
 from arbora.inference.part_lists import PartLists
 from arbora.scores import PartKind, Parts, Scores
 from arbora.types import FloatArray, Root, Tree

@@ -35,6 +35,6 @@ def tree_parts(
         return answer, layout.per_sentence(scores.arcs[cells])
     values = np.empty(len(scores))
     kernels.tree_parts(
-        scores.index, *scores.arrays(), *answer.arrays(), values, threads, heads, amount
+        scores.index, scores.arrays(), answer.arrays(), values, heads, amount, threads
     )
     return answer, values

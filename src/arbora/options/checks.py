@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from arbora.errors import ArgumentError
 from arbora.options.inference import (
     BeliefPropagationOptions,
+    DualDecompositionOptions,
     ExactOptions,
     InferenceOptions,
     TrainingInferenceOptions,
@@ -91,6 +92,8 @@ def _check_higher_order(
                 "over nonprojective second-order trees is known."
             )
     _check_learner(options, order)
+    if order.head_bigrams:
+        _check_head_bigrams(inference, training)
     if learner.need not in training.offers:
         raise _unable(learner, inference, training, given)
     if isinstance(learner, BeliefLearnerOptions) and learner.need not in inference.offers:
@@ -111,6 +114,22 @@ def _check_higher_order(
             raise ArgumentError(
                 f"{spelled('factors', 'pairs')} requires bp for training and decoding: use "
                 f"{spelled('factors', 'automata')}."
+            )
+
+
+def _check_head_bigrams(inference: InferenceOptions, training: TrainingInferenceOptions) -> None:
+    for name, engine in (("inference", inference), ("training_inference", training)):
+        if isinstance(engine, BeliefPropagationOptions):
+            continue
+        if not isinstance(engine, DualDecompositionOptions):
+            raise ArgumentError(
+                f"{spelled('head_bigrams')} requires bp or dual for training and decoding, not "
+                f"{spelled(name, engine.tag)}."
+            )
+        if engine.solver != "ad3":
+            raise ArgumentError(
+                f"{spelled('head_bigrams')} requires {spelled('solver', 'ad3')}: "
+                f"{engine.solver} cannot score them."
             )
 
 

@@ -68,6 +68,7 @@ def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dic
     # Decoded trees are better rivals for siblings; with grandparents they cost much more and gain
     # less. Trees found by hill climbing are not certified and make poor rivals.
     by_trees = known["learner"] == "mira" and known["order"] == "sibling"
+    by_trees = by_trees or keywords.get("head_bigrams", kept.get("head_bigrams", False))
     walks = known["inference"] == "hill-climbing" or (known["inference"] == "dual" and not by_trees)
     settle("training_inference", "automata" if walks else known["inference"])
     return chosen
@@ -118,9 +119,17 @@ def default_values(options: ParserOptions) -> dict[str, Any]:
             training, BeliefPropagationOptions
         )
         values["factors"] = "pairs" if both else "automata"
+        values["solver"] = "ad3" if order.head_bigrams else "branch"
+        values["max_iterations"] = _iterations(order, values["solver"])
     if isinstance(optimizer, AdaGradOptions):
         values["rate"] = _adagrad_rate(options, training)
     return values
+
+
+def _iterations(order: HigherOrderOptions, solver: str) -> int:
+    """The iterations of AD3 take longer than those of the other solvers."""
+    given = getattr(order.inference, "solver", None)
+    return 500 if (given or solver) == "ad3" else 5000
 
 
 def _decode(options: ParserOptions) -> str:

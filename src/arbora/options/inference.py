@@ -43,16 +43,16 @@ class DualDecompositionOptions(_Inference):
     tag: ClassVar[str] = "dual"
     offers: ClassVar[tuple[Need, ...]] = ("best trees",)
     decoders: ClassVar[tuple[DecodeName, ...]] = ("map",)
-    max_iterations: int = option(
-        5000,
+    max_iterations: int | None = option(
+        None,
         "Maximum number of dual decomposition iterations per sentence; at most 1500 in training.",
-        "Trees and decoding", low=1, high=10**9,
+        "Trees and decoding", low=1, high=10**9, default_text="5000; 500 with ad3",
     )  # fmt: skip
-    solver: SolverName = option(
-        "branch",
+    solver: SolverName | None = option(
+        None,
         "Dual decomposition solver: subgradient, ad3, or branch, which adds branch and bound for "
         "sentences that converge slowly.",
-        "Trees and decoding",
+        "Trees and decoding", default_text="branch; ad3 with head bigrams",
     )  # fmt: skip
 
 

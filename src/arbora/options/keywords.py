@@ -31,6 +31,7 @@ class ParserKeywords(TypedDict, total=False):
     factors: Literal["pairs", "automata"]
     features: Literal["rich", "mcdonald2005", "squeezed2005", "morphological"]
     first_temperature: float
+    head_bigrams: bool
     held_out: float
     inference: Literal["dual", "exact", "bp", "hill-climbing"] | Component
     k: int

@@ -92,12 +92,19 @@ class HigherOrderOptions(Component):
         high=10**6,
     )
 
+    head_bigrams: bool = option(
+        False,
+        "Also score the heads of neighbouring words together; for bp, or dual with solver ad3.",
+        "Model",
+    )
+
     @property
     def parts(self) -> tuple[PartKind, ...]:
         """The kinds of parts that are scored besides arcs."""
         engine = self.inference
         is_pairs = isinstance(engine, BeliefPropagationOptions) and engine.factors == "pairs"
-        return self.pairs if is_pairs else self.automata
+        own = self.pairs if is_pairs else self.automata
+        return (*own, "head_bigrams") if self.head_bigrams else own
 
 
 @dataclass(frozen=True)

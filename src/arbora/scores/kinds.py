@@ -20,6 +20,7 @@ class KindOfPart(NamedTuple):
     rule: str
     summable: bool  # by the exact projective chart
     walked: bool  # by head automata
+    chained: bool = False  # over neighbouring words: a factor of AD3 and of belief propagation
 
 
 PART_KINDS: tuple[KindOfPart, ...] = (
@@ -52,6 +53,14 @@ PART_KINDS: tuple[KindOfPart, ...] = (
         "END and the root's grandparent",
         summable=True,
         walked=True,
+    ),
+    KindOfPart(
+        "head_bigrams",
+        ("modifier", "head of the word before", "head"),
+        "the modifier is the second word or a later one",
+        summable=False,
+        walked=False,
+        chained=True,
     ),
 )
 KINDS: tuple[PartKind, ...] = tuple(kind.name for kind in PART_KINDS)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arbora._core import parts as kernels
+from arbora._core import scores as kernels
 from arbora.arrays import as_array, as_heads, as_real
 from arbora.errors import ArgumentError, NoTreeError, ScoreError, ShapeError
 from arbora.scores.kinds import KINDS, PART_KINDS, PartKind, kind_number
@@ -44,6 +44,7 @@ class Parts:
     - siblings: (head, modifier, modifier), any two modifiers of a head, the smaller first.
     - grandparents: (grandparent, head, modifier).
     - grandsiblings: (grandparent, head, side, previous, next).
+    - head_bigrams: (modifier, head of the word before, head), for the second and all later words.
 
     The grandparent of the root is -1. A tree scores its arcs plus the parts that it has.
     """
@@ -55,9 +56,10 @@ class Parts:
         siblings: tuple[ArrayLike, ArrayLike] | None = None,
         grandparents: tuple[ArrayLike, ArrayLike] | None = None,
         grandsiblings: tuple[ArrayLike, ArrayLike] | None = None,
+        head_bigrams: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> None:
         self.arcs = _checked_arcs(arcs)
-        given = (consecutive_siblings, siblings, grandparents, grandsiblings)
+        given = (consecutive_siblings, siblings, grandparents, grandsiblings, head_bigrams)
         self._lists: dict[PartKind, PartList] = {
             kind: _checked_list(kind, pair)
             for kind, pair in zip(KINDS, given, strict=True)
@@ -96,6 +98,11 @@ class Parts:
     def grandsiblings(self) -> PartList | None:
         """Rows (grandparent, head, side, previous, next), int64 (k, 5), and scores (k,)."""
         return self._lists.get("grandsiblings")
+
+    @property
+    def head_bigrams(self) -> PartList | None:
+        """Rows (modifier, head of the word before, head), int64 (k, 3), and scores (k,)."""
+        return self._lists.get("head_bigrams")
 
     def score(self, heads: ArrayLike) -> float:
         """The score of a tree; -inf if it has a forbidden arc."""
@@ -161,9 +168,8 @@ def part_batch(
     threads: int,
 ) -> kernels.PartBatch:
     """The index of all parts of the given kinds over the kept arcs."""
-    one, two, three, four = (kind in kinds for kind in KINDS)
     counts = np.asarray(n_words, dtype=np.int64)
-    return kernels.part_batch(kept, counts, one, two, three, four, threads)
+    return kernels.part_batch(kept, counts, [kind_number(kind) for kind in kinds], threads)
 
 
 def _checked_arcs(arcs: ArrayLike) -> FloatArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora._core import parts as kernels
+from arbora._core import scores as kernels
 from arbora.scores.kinds import KINDS, PART_KINDS, PartKind, kind_number
 from arbora.scores.layout import Layout
 from arbora.scores.parts import Parts, part_batch
@@ -112,10 +112,9 @@ class Scores:
         """The table of a kind; empty if the model does not have it."""
         return self.tables.get(kind, _NOTHING)
 
-    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Arcs and the tables of all kinds, as the kernels take them."""
-        one, two, three, four = (self.values(kind) for kind in KINDS)
-        return self.arcs, one, two, three, four
+    def arrays(self) -> list[FloatArray]:
+        """Arcs and a table for each kind, as the kernels take them."""
+        return [self.arcs, *(self.values(kind) for kind in KINDS)]
 
     def bounds(self, kind: PartKind, i: int) -> slice:
         """Where sentence i is in the table of a kind."""

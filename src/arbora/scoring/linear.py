@@ -88,7 +88,7 @@ class LinearScorer:
             encoded, sentences = batch.encoded.kernel, batch.sentences
             if self._kinds:
                 kernels.expand_parts(
-                    self._model, encoded, sentences, d_scores.index, *d_scores.arrays(), gradient,
+                    self._model, encoded, sentences, d_scores.index, d_scores.arrays(), gradient,
                     self.threads,
                 )  # fmt: skip
             else:
@@ -112,7 +112,7 @@ class LinearScorer:
         scores = Scores.over_mask(batch.kept, batch.n_words, self._kinds, self.threads)
         kernels.score_parts(
             self._model, self.weights, self.scale, batch.encoded.kernel, batch.sentences,
-            scores.index, batch.kept, *scores.arrays(), self.threads,
+            scores.index, batch.kept, scores.arrays(), self.threads,
         )  # fmt: skip
         return scores
 
@@ -215,6 +215,6 @@ class LinearScorer:
         answer = np.empty(len(batch))
         kernels.part_norms(
             self._model, batch.encoded.kernel, batch.sentences, d_scores.index,
-            *d_scores.arrays(), answer, self.threads,
+            d_scores.arrays(), answer, self.threads,
         )  # fmt: skip
         return answer

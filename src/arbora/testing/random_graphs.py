@@ -41,6 +41,8 @@ _MODELS: list[tuple[PartKind, ...]] = [
     ("consecutive_siblings", "grandparents"),
     ("grandsiblings",),
     ("consecutive_siblings", "siblings", "grandparents", "grandsiblings"),
+    ("head_bigrams",),
+    ("siblings", "grandparents", "head_bigrams"),
 ]
 
 

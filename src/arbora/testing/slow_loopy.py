@@ -28,12 +28,12 @@ CERTAIN = 1e7  # log-odds larger than all tested scores
 class SlowFactor(NamedTuple):
     """Configurations of arcs, each with its score and parts.
 
-    `on[c, i]` is the state of arc `arcs[i]` in configuration c. Exactly one of the last `links`
-    arcs is on.
+    `on[c, i]` is the state of arc `arcs[i]` in configuration c. Each of `links` is a slice of arcs
+    of which exactly one is on.
     """
 
     arcs: list[int]
-    links: int
+    links: list[slice]
     on: NDArray[np.bool_]
     scores: Precise
     rows: list[frozenset[Row]]
@@ -47,11 +47,10 @@ class SlowFactor(NamedTuple):
         weights = self.weights(told)[:, None]
         on = log_sum(np.where(self.on, weights, -np.inf))
         off = log_sum(np.where(self.on, -np.inf, weights))
-        plain = len(self.arcs) - self.links
         own = told.copy()
-        if self.links:  # their messages are probabilities
-            own[plain:] -= log_sum(told[plain:])
-            off[plain:] = log_sum(weights[:, 0])
+        for links in self.links:  # their messages are probabilities
+            own[links] -= log_sum(told[links])
+            off[links] = log_sum(weights[:, 0])
         return np.asarray(np.clip(on - off - own, -CERTAIN, CERTAIN))
 
 
@@ -78,7 +77,7 @@ class SlowLoopy:
                 self._scores[kind, tuple(row)] = score
         self._in_automata = factors == "automata" or "grandsiblings" in parts.kinds
         self.theta = np.array([parts.arcs[arc] for arc in self.arcs], dtype=np.longdouble)
-        self.factors = [*self._pairs(trees), *self._automata()]
+        self.factors = [*self._pairs(trees), *self._automata(), *self._chain()]
         self.tree = self._tree(trees, root)
         self.messages = [np.zeros(len(factor.arcs), np.longdouble) for factor in self.factors]
         self._nothing = np.zeros(len(self.arcs), np.longdouble)
@@ -107,7 +106,7 @@ class SlowLoopy:
             on = np.array(list(itertools.product([False, True], repeat=2)))
             both = frozenset({(kind, row)})
             yield SlowFactor(
-                arcs, 0, on, _exactly(np.where(on.all(axis=1), score, 0.0)),
+                arcs, [], on, _exactly(np.where(on.all(axis=1), score, 0.0)),
                 [both if all(state) else frozenset() for state in on],
             )  # fmt: skip
 
@@ -119,7 +118,8 @@ class SlowLoopy:
             return
         kinds: list[PartKind] = [
             kind for kind in self.parts.kinds
-            if kind == "consecutive_siblings" or (grand and kind != "siblings")
+            if kind == "consecutive_siblings"
+            or (grand and kind in ("grandparents", "grandsiblings"))
         ]  # fmt: skip
         n = self.parts.n_words
         for h in range(n + 1):
@@ -136,7 +136,28 @@ class SlowLoopy:
             on = np.array([state for state, _ in configurations], dtype=bool)
             rows_of = [rows for _, rows in configurations]
             scores = _exactly([sum(self._scores[row] for row in rows) for rows in rows_of])
-            yield SlowFactor(arcs, len(heads), on, scores, rows_of)
+            links = [slice(len(modifiers), len(arcs))] if heads else []
+            yield SlowFactor(arcs, links, on, scores, rows_of)
+
+    def _chain(self) -> Iterable[SlowFactor]:
+        """Head bigrams: every choice of one head for each word without cycles of neighbours."""
+        if "head_bigrams" not in self.parts.kinds:
+            return
+        n = self.parts.n_words
+        heads = [[h for h in range(n + 1) if (h, m) in self._number] for m in range(1, n + 1)]
+        arcs = [self._number[h, m] for m, choices in enumerate(heads, 1) for h in choices]
+        ends = np.cumsum([0, *map(len, heads)]).tolist()
+        links = [slice(*pair) for pair in itertools.pairwise(ends)]
+        on, rows = [], []
+        for chosen in itertools.product(*heads):
+            if any(chosen[m - 2] == m and chosen[m - 1] == m - 1 for m in range(2, n + 1)):
+                continue
+            on.append([h == g for choices, g in zip(heads, chosen, strict=True) for h in choices])
+            found: set[Row] = {("head_bigrams", row)
+                               for row in part_rows_of_tree("head_bigrams", chosen)}  # fmt: skip
+            rows.append(frozenset(found & self._scores.keys()))
+        scores = _exactly([sum(self._scores[row] for row in has) for has in rows])
+        yield SlowFactor(arcs, links, np.array(on), scores, rows)
 
     def _rows(self, h: int, g: int, has: list[int], kinds: list[PartKind]) -> Iterable[Row]:
         """The parts of one head, found with a row of heads like a tree's."""
@@ -154,7 +175,11 @@ class SlowLoopy:
         on = np.array([[heads[m - 1] == h for h, m in self.arcs] for heads in every])
         on = on[on.sum(axis=1) == self.parts.n_words]  # the others have arcs that are absent
         return SlowFactor(
-            list(range(len(self.arcs))), 0, on, _exactly(np.zeros(len(on))), [frozenset()] * len(on)
+            list(range(len(self.arcs))),
+            [],
+            on,
+            _exactly(np.zeros(len(on))),
+            [frozenset()] * len(on),
         )
 
     # Messages.
@@ -170,9 +195,8 @@ class SlowLoopy:
         """The messages from the arcs of factor i."""
         factor = self.factors[i]
         heard = totals[factor.arcs]
-        plain = len(factor.arcs) - factor.links
-        if not first:
-            heard[plain:] = -np.logaddexp(0, -heard[plain:])
+        for links in [] if first else factor.links:
+            heard[links] = -np.logaddexp(0, -heard[links])
         return np.asarray(heard - self.messages[i])
 
     def _iterate(self, iteration: int, damping: float, schedule: str) -> None:
@@ -225,11 +249,12 @@ class SlowLoopy:
         for i, factor in enumerate(self.factors):
             heard = self._heard(i, totals, first=False)
             answer += log_sum(factor.weights(heard))
-            plain = len(factor.arcs) - factor.links
             all_heard = heard + self.messages[i]
-            answer -= np.logaddexp(0, all_heard[:plain]).sum()
-            if factor.links:
-                answer -= log_sum(all_heard[plain:])
+            plain = np.ones(len(factor.arcs), dtype=bool)
+            for links in factor.links:
+                plain[links] = False
+                answer -= log_sum(all_heard[links])
+            answer -= np.logaddexp(0, all_heard[plain]).sum()
         return float(answer)
 
 

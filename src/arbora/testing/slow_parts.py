@@ -26,6 +26,8 @@ def part_rows_of_tree(kind: PartKind, heads: Sequence[int]) -> set[tuple[int, ..
     """The parts of a tree, as rows of an index array."""
     n_words = len(heads)
     found: set[tuple[int, ...]] = set()
+    if kind == "head_bigrams":
+        return {(m, int(heads[m - 2]), int(heads[m - 1])) for m in range(2, n_words + 1)}
     for h in range(n_words + 1):
         modifiers = [m for m in range(1, n_words + 1) if heads[m - 1] == h]
         g = -1 if h == 0 else int(heads[h - 1])
@@ -111,6 +113,8 @@ def _allowed(kind: PartKind, row: tuple[int, ...], gone: NDArray[np.bool_]) -> b
         arcs = [(row[0], row[1]), (row[1], row[2])]
     elif kind == "consecutive_siblings":
         arcs = [(row[0], row[2]), (row[0], row[3])]
+    elif kind == "head_bigrams":
+        arcs = [(row[1], row[0] - 1), (row[2], row[0])]
     else:
         arcs = [(row[0], row[1]), (row[1], row[3]), (row[1], row[4])]
     return not any(gone[h, m] for h, m in arcs if h >= 0 and m >= 0)

@@ -1,15 +1,17 @@
-// Memory for large answers that is used again: a fresh page costs more than what is computed for
-// it, and programs that ask for answers in a loop throw them away as fast as they ask.
+// A pool of memory for large answers. Touching a fresh page costs more than computing its contents,
+// and programs often compute answers of the same size in a loop.
 #pragma once
 
 #include <cstddef>
 
-namespace arbora {
+#include "arbora/layers.hpp"
 
-// Uninitialised room for `count` doubles, kept from an earlier answer if one fits.
-double* take_buffer(std::size_t count);
+namespace arbora::base {
 
-// Gives it back; at most 128 MB are kept for later.
-void give_buffer(double* buffer) noexcept;
+// Uninitialised memory for `count` doubles, from the pool if a block fits.
+double* acquire_buffer(std::size_t count);
 
-}  // namespace arbora
+// Returns it to the pool, which keeps at most 128 MB.
+void release_buffer(double* buffer) noexcept;
+
+}  // namespace arbora::base

@@ -4,7 +4,7 @@
 
 #include "arbora/base/multiversion.hpp"
 
-namespace arbora {
+namespace arbora::base {
 
 template <class B>
 struct Dual {
@@ -26,4 +26,4 @@ struct Dual {
   }
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

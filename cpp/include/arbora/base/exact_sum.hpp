@@ -1,9 +1,12 @@
-// Sums of doubles that may cancel: what one addition rounds away, the tail keeps (Neumaier 1974).
+// Compensated sums of doubles that may cancel (Neumaier 1974): tail_ accumulates the rounding
+// errors.
 #pragma once
 
 #include <cmath>
 
-namespace arbora {
+#include "arbora/layers.hpp"
+
+namespace arbora::base {
 
 class ExactSum {
  public:
@@ -18,4 +21,4 @@ class ExactSum {
   double sum_ = 0.0, tail_ = 0.0;
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

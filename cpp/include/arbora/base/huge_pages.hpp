@@ -1,5 +1,5 @@
-// Memory for large tables that are read in no order: in large pages where the system has them, so
-// that the processor knows where they are.
+// Memory for large tables that are read in random order: in huge pages where the system has them,
+// which saves TLB misses.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,9 @@
 #include <sys/mman.h>
 #endif
 
-namespace arbora {
+#include "arbora/layers.hpp"
+
+namespace arbora::base {
 
 template <class T>
 struct HugePages {
@@ -27,7 +29,7 @@ struct HugePages {
         bytes >= 2 * kPage) {
       void* const room = std::aligned_alloc(kPage, bytes);
       if (room == nullptr) throw std::bad_alloc();
-      madvise(room, bytes, MADV_HUGEPAGE);  // a wish: it may be ignored
+      madvise(room, bytes, MADV_HUGEPAGE);  // a hint
       return static_cast<T*>(room);
     }
 #endif
@@ -40,4 +42,4 @@ struct HugePages {
   bool operator==(const HugePages&) const { return true; }
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

@@ -1,4 +1,4 @@
-// Lets a caller end a long computation before its time.
+// Cancellation of long computations.
 #pragma once
 
 #include <atomic>
@@ -12,16 +12,16 @@
 #include "arbora/base/multiversion.hpp"
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::base {
 
-// Thrown by a computation whose caller wants no answer any more.
+// Thrown by a computation that its caller cancelled.
 struct Interrupted : std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };
 
 class Interruption;
 
-// Makes an interruption the one that computations on this thread obey while the object lives.
+// Installs an interruption for all computations of this thread while the object lives.
 class InterruptionScope {
  public:
   explicit InterruptionScope(Interruption* interruption) : outer_(current_) {
@@ -31,7 +31,7 @@ class InterruptionScope {
   InterruptionScope(const InterruptionScope&) = delete;
   InterruptionScope& operator=(const InterruptionScope&) = delete;
 
-  // Null if nobody can interrupt.
+  // Null if there is none.
   static Interruption* current() { return current_; }
 
  private:
@@ -39,17 +39,17 @@ class InterruptionScope {
   Interruption* outer_;
 };
 
-// The caller's wish, which a computation looks at now and then, on any thread. The question itself
-// is the caller's affair (a signal, a clock); it is asked on the caller's thread only, and seldom.
-// The wish holds for everything that the caller's thread computes while the object lives, and for
-// the helpers of for_each_sentence (base/parallel.hpp).
+// A cancellation flag, polled by computations on any thread. The question (has a signal arrived,
+// has time run out) is asked on the caller's thread only, at most every 20 ms. The flag covers
+// everything that the caller's thread computes while the object lives, including the helper threads
+// of for_each_sentence (base/parallel.hpp).
 class Interruption {
  public:
   using Question = std::function<bool()>;
 
   explicit Interruption(Question question) : question_(std::move(question)) {}
 
-  // Throws Interrupted if the caller wants to end.
+  // Throws Interrupted if the computation is cancelled.
   void poll() {
     if (wanted_.load(std::memory_order_relaxed)) throw Interrupted();
     if (std::this_thread::get_id() != caller_) return;
@@ -73,10 +73,10 @@ class Interruption {
   InterruptionScope scope_{this};
 };
 
-// The moment at which a computation is to come to its end with what it has.
+// The time at which an iterative computation stops and returns its best answer.
 class Deadline {
  public:
-  // So many seconds from now; may be infinite.
+  // In this many seconds; may be infinite.
   explicit Deadline(double seconds) : seconds_(seconds) {}
 
   bool is_over() const { return seconds_ < kNever && left() <= 0.0; }
@@ -92,15 +92,15 @@ class Deadline {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-// One thread's share of the looking: often enough to be prompt, too seldom to be felt. Every loop
-// that can last has one.
+// Polls once per fixed amount of work, so that polling is prompt and its cost negligible. Every
+// loop that can run long has one.
 class Polling {
  public:
-  // Obeys the interruption of the thread, if there is one.
+  // Polls the interruption of the thread, if there is one.
   Polling() : interruption_(InterruptionScope::current()) {}
   explicit Polling(Interruption& interruption) : interruption_(&interruption) {}
 
-  // `work` is what was done since the last call, in floating-point operations, roughly.
+  // `work` is the number of floating-point operations since the last call, roughly.
   void after(Index work) {
     left_ -= work;
     if (left_ > 0) [[likely]]
@@ -111,9 +111,9 @@ class Polling {
   void after(double work) { after(static_cast<Index>(work)); }
 
  private:
-  static constexpr Index kWorkPerPoll = 100'000;  // some 50 microseconds
+  static constexpr Index kWorkPerPoll = 100'000;  // about 50 microseconds
 
-  // Not of this object, whose count then stays in a register.
+  // Static, so that the object need not be in memory: left_ stays in a register.
   ARBORA_COLD static void poll(Interruption* interruption) {
     if (interruption != nullptr) interruption->poll();
   }
@@ -122,7 +122,7 @@ class Polling {
   Index left_ = kWorkPerPoll;
 };
 
-// In place of Polling, for what does not take long: costs nothing, not even a register.
+// In place of Polling, for short computations: no cost.
 struct NoPolling {
   void after(Index) {}
 };
@@ -131,4 +131,4 @@ struct NoPolling {
 // milliseconds, in wide numbers too, and are polled for between sentences.
 inline constexpr Index kLongestUnpolled = 128;
 
-}  // namespace arbora
+}  // namespace arbora::base

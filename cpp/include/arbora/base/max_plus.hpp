@@ -4,7 +4,7 @@
 
 #include "arbora/base/pack.hpp"
 
-namespace arbora {
+namespace arbora::base {
 
 template <class B>
 struct MaxPlusOf {
@@ -23,4 +23,4 @@ ARBORA_INLINE MaxPlusOf<B> operator*(MaxPlusOf<B> a, MaxPlusOf<B> b) {
   return {a.score + b.score};
 }
 
-}  // namespace arbora
+}  // namespace arbora::base

@@ -1,8 +1,8 @@
 // Compiler attributes, in one place.
 //
 // ARBORA_MULTIVERSION compiles a function once per instruction set and lets the loader choose, so
-// that the portable build that pip makes still uses wide vectors. The functions it marks are thin
-// shells around ARBORA_INLINE templates, because only what is inlined is compiled again.
+// that the portable build of pip still uses wide vectors. The functions it marks are thin wrappers
+// of ARBORA_INLINE templates, because only what is inlined is compiled again.
 #pragma once
 
 #if defined(__GNUC__) || defined(__clang__)

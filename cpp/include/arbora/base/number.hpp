@@ -1,7 +1,7 @@
-// What a recursion may ask of a number type T: zero, one, a few questions, and rows of it in
-// memory.
+// The operations that a recursion needs of a number type T: zero, one, a few predicates, and rows
+// of it in memory.
 //
-// A Row<T> is a view on consecutive numbers that is read in steps of `width`: four doubles at once,
+// A Row<T> is a view on consecutive numbers that is read in steps of `width`: four doubles each,
 // dual numbers as two separate rows of their parts, wide numbers one by one. `spread` puts a number
 // into every lane of a step, `total` adds the lanes up.
 #pragma once
@@ -14,7 +14,7 @@
 #include "arbora/base/wide.hpp"
 #include "arbora/base/workspace.hpp"
 
-namespace arbora {
+namespace arbora::base {
 
 template <class T>
 struct Number;
@@ -208,4 +208,4 @@ class Matrix {
   Index stride_ = 0;
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

@@ -10,7 +10,7 @@
 #include "arbora/base/multiversion.hpp"
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::base {
 
 inline constexpr Index kPackWidth = 4;
 
@@ -29,7 +29,7 @@ ARBORA_INLINE Pack lane_numbers() { return Pack{0.0, 1.0, 2.0, 3.0}; }
 ARBORA_INLINE Pack where_better(Pack a, Pack b, Pack c, Pack d, Pack then, Pack otherwise) {
   return ((a > b) | ((a == b) & (c < d))) ? then : otherwise;
 }
-// Calls change(bits) with the bits of four doubles, and makes four doubles of them again.
+// Applies `change` to the bit patterns of four doubles.
 template <class Change>
 ARBORA_INLINE Pack with_bits(Pack x, Change change) {
   PackBits bits;
@@ -118,8 +118,8 @@ struct PackTable {
   ARBORA_INLINE Pack operator[](std::size_t i) const { return load_pack(values[i]); }
 };
 
-// sum of table[i] x^i, added up in pairs (Estrin's scheme): one term after the other would wait for
-// each other.
+// sum of table[i] x^i by Estrin's scheme, whose terms are independent; Horner's scheme would be one
+// chain of dependent operations.
 template <std::size_t N>
 ARBORA_INLINE Pack polynomial(const PackTable<N>& table, Pack x) {
   Pack terms[(N + 1) / 2];
@@ -181,4 +181,4 @@ ARBORA_INLINE Pack sigmoid(Pack x) {
   return where_below(x, splat(0.0), y, splat(1.0)) / (splat(1.0) + y);
 }
 
-}  // namespace arbora
+}  // namespace arbora::base

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
-namespace arbora {
+#include "arbora/layers.hpp"
+
+namespace arbora::base {
 
 class RandomStream {
  public:
@@ -31,4 +33,4 @@ class RandomStream {
   std::uint64_t state_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

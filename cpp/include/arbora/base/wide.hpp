@@ -1,6 +1,6 @@
 // Wide numbers: a double mantissa with a 64-bit exponent, for sums whose terms span more than the
 // range of a double. Same rounding as a double, no underflow and no overflow between 2^-(2^59) and
-// 2^(2^59), where exponents stop.
+// 2^(2^59), where exponents saturate.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 #include "arbora/base/exact_sum.hpp"
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::base {
 
 class Wide {
  public:
@@ -22,7 +22,7 @@ class Wide {
     exponent_ = exponent - 1;
   }
 
-  // exp(x + tail), where tail is what rounding cut off x.
+  // exp(x + tail), where tail is the rounding error of x.
   static Wide exp(double x, double tail = 0.0) {
     if (x == kForbidden) return Wide();
     x = std::fmax(-kLargestLog, std::fmin(x, kLargestLog));
@@ -38,7 +38,7 @@ class Wide {
     return std::log(mantissa_) + static_cast<double>(exponent_) * 0.6931471805599453;
   }
 
-  // Adds the logarithm to a sum, in parts that keep what its size would round away.
+  // Adds the logarithm to a sum, in parts, so that the size of the exponent costs no digits.
   void add_log_to(ExactSum& sum) const {
     constexpr double kLn2 = 0.6931471805599453, kLn2Tail = 2.3190468138462996e-17;
     const auto e = static_cast<double>(exponent_);
@@ -99,4 +99,4 @@ class Wide {
   std::int64_t exponent_ = kZeroExponent;
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

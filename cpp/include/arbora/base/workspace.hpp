@@ -1,4 +1,4 @@
-// Scratch memory of one thread: carved off in order, given back all at once.
+// Scratch memory of one thread: a bump allocator whose blocks are released together.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,9 @@
 #include <memory>
 #include <vector>
 
-namespace arbora {
+#include "arbora/layers.hpp"
+
+namespace arbora::base {
 
 class Workspace {
  public:
@@ -24,7 +26,7 @@ class Workspace {
     return result;
   }
 
-  // Forgets everything carved; if it took several blocks, they become one for the next sentence.
+  // Releases everything; several blocks are merged into one for the next sentence.
   void reset() {
     used_ = 0;
     if (blocks_.size() < 2) return;
@@ -53,4 +55,4 @@ class Workspace {
   std::size_t used_ = 0;
 };
 
-}  // namespace arbora
+}  // namespace arbora::base

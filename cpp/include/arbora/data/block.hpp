@@ -1,5 +1,5 @@
-// Sentences of a CoNLL-U or CoNLL-X file, kept as the bytes that the file had plus an index of
-// where everything is: reading is one pass, and what is not changed is written back byte for byte.
+// Sentences of a CoNLL-U or CoNLL-X file, kept as the bytes of the file plus an index: reading is
+// one pass, and unchanged fields are written back byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "arbora/layers.hpp"
 
 namespace arbora::data {
 
@@ -21,7 +23,7 @@ std::string_view column_name(Column column, Format format);    // as the format 
 inline constexpr std::int32_t kNoHead = -1;                    // "_" in the HEAD column
 inline constexpr std::size_t kMaxText = std::size_t{1} << 31;  // bytes of one block
 
-// Why a sentence cannot be used: one sentence of prose, and the line that it is about.
+// Why a sentence is invalid: a message, and the line that it is about.
 struct Fault {
   std::int64_t line;
   std::string message;
@@ -30,9 +32,9 @@ struct Fault {
 struct ReadOptions {
   Format format = Format::conllu;
   std::int64_t first_line = 1;  // number of the text's first line in its file
-  bool whole = true;   // false: more text follows, so the last sentence may go on and is left out
-  bool trees = false;  // cycles and missing roots are faults
-  bool skip_bad = false;  // false: stop at the first bad sentence
+  bool is_last = true;          // false: more text follows, the last sentence is left out
+  bool trees = false;           // cycles and missing roots are faults
+  bool skip_bad = false;        // false: stop at the first bad sentence
 };
 
 class Block {
@@ -62,7 +64,7 @@ class Block {
   }
   Format format() const { return format_; }
 
-  // How many words come before a sentence: where its share of a flat array begins.
+  // The number of words before a sentence: its offset in flat arrays.
   std::int64_t first_word(std::int64_t sentence) const {
     return first_word_[static_cast<std::size_t>(sentence)];
   }
@@ -85,11 +87,11 @@ class Block {
     return place(sentence).line;
   }  // its first token
 
-  // What was read: everything but the bytes that may go on in the text that follows.
+  // The bytes that were read: all except those of an incomplete last sentence.
   std::string_view text() const { return text_; }
   std::int64_t next_line() const { return next_line_; }
   const std::vector<Fault>& faults() const { return faults_; }
-  // What is odd in the sentences that were read, and may be a mistake: the first such line.
+  // A warning about the sentences that were read: the first suspicious line.
   const std::vector<Fault>& remarks() const { return remarks_; }
 
  private:
@@ -131,8 +133,8 @@ class Block {
 //   2. a bare number in column 9, which is a PHEAD: CoNLL-X;
 //   3. a tag in column 4 that is no UD tag, and no SpaceAfter in column 10: CoNLL-X;
 //   4. otherwise CoNLL-U.
-// HEAD and DEPREL are not looked at, so a file without them is recognised as well. A text without
-// any sign, of which not even a tag says that it is CoNLL-U, is not certain to be so.
+// HEAD and DEPREL are not used, so a file without them is recognised as well. The format is not
+// certain if there is no sign and no UD tag.
 struct Guess {
   Format format;
   bool certain;

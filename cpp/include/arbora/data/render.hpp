@@ -1,7 +1,6 @@
-// Sentences as text again, with new trees. HEAD and DEPREL are replaced, in CoNLL-U items can be
-// added to MISC, and comments can be added, both also left out; every other byte stays as it is:
-// ID, FORM, LEMMA, UPOS, XPOS, FEATS, DEPS (PHEAD), in CoNLL-X PDEPREL, multiword tokens, empty
-// nodes, comments, line ends.
+// Writes sentences with new trees. HEAD and DEPREL are replaced; in CoNLL-U, items of MISC and
+// comments can be added or removed. Every other byte is unchanged: ID, FORM, LEMMA, UPOS, XPOS,
+// FEATS, DEPS (PHEAD), in CoNLL-X PDEPREL, multiword tokens, empty nodes, comments, line ends.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +28,19 @@ struct NewColumns {
   std::span<const std::string_view> label_names;
   std::span<const MiscItems> misc;
   const std::string_view* comments = nullptr;  // lines joined by \n, without a last \n
-  // Keys of MISC and of comments that are left out: what they said is no longer true.
+  // Keys of MISC and of comments to remove, because they are about the old tree.
   std::span<const std::string_view> forgotten;
 };
 
-// A sentence may be named several times (k best trees): what stands before and after it in the file
-// is then written once. Throws std::invalid_argument if the answer would not be read back.
+// A sentence may occur several times (k best trees); the lines before and after it in the file are
+// then written once. Throws std::invalid_argument if the text could not be read back.
 std::string render(const Block& block, std::span<const std::int64_t> sentences,
                    const NewColumns& columns);
 
-// The same with nothing changed, for the sentences first, ..., last - 1.
+// The same without changes, for the sentences first, ..., last - 1.
 std::string copy(const Block& block, std::int64_t first, std::int64_t last);
 
-// What must follow a text before another sentence can be written.
+// The separator to append to a text before another sentence.
 std::string_view missing_separator(std::string_view text);
 
 }  // namespace arbora::data

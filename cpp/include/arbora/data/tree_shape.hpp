@@ -1,7 +1,9 @@
-// What a treebank's table counts in a tree.
+// Counts for statistics of treebanks.
 #pragma once
 
 #include <cstdint>
+
+#include "arbora/layers.hpp"
 
 namespace arbora::data {
 

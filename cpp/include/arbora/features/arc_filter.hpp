@@ -1,5 +1,5 @@
-// Arcs that are not worth scoring: longer than any between words of the same tags in the training
-// data (Gormley et al. 2015, section 5.1), by direction.
+// Arcs that are not scored: longer than any arc between words of the same tags, in the same
+// direction, in the training data (Gormley et al. 2015, section 5.1).
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 namespace arbora::features {
 
 // The largest length seen for each pair of coarse tags and direction, in a table addressed by a
-// hash: where two pairs meet, the larger length holds, so that meeting can only keep more arcs. A
-// tag that was never seen with a head prunes nothing; which tags were is in the second half of the
-// table, away from the lengths. The chain 0 -> 1 -> 2 -> ... is always kept: it is a tree
-// of every class, so no sentence is left without one.
+// hash: where two pairs collide, the larger length holds, so that a collision can only keep more
+// arcs. A tag that was never seen with a head prunes nothing; which tags were is in the second half
+// of the table, away from the lengths. The chain 0 -> 1 -> 2 -> ... is always kept: it is a tree of
+// every class, so no sentence is left without one.
 class ArcFilter {
  public:
   static constexpr std::size_t kSize = 1U << 16U;
@@ -32,7 +32,7 @@ class ArcFilter {
     return length <= longest || !known(m.coarse) || (head != 0 && !known(h.coarse));
   }
 
-  // Widens the bounds of a table so that the sentence's tree passes; heads of -1 teach nothing.
+  // Widens the bounds of a table so that the sentence's tree passes; heads of -1 are ignored.
   static void learn(const Sentence<std::uint64_t>& sentence, const std::int32_t* heads,
                     std::span<std::uint16_t> lengths);
 

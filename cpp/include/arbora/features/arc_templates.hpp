@@ -67,7 +67,7 @@ class Between {
   // From scratch, for one arc.
   void fill(const Sentence<Atom>& sentence, Index head, Index modifier) {
     clear();
-    // Outwards from the head, the order of the sweeps, so that sums come out the same.
+    // Outwards from the head, as in score_arcs, so that sums are bitwise equal.
     if (modifier > head) {
       for (Index b = head + 1; b < modifier; ++b) add(sentence[b]);
     } else {
@@ -148,8 +148,8 @@ void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role
   }
 }
 
-// The two ends together, as in McDonald, Crammer & Pereira (2005), table 1; without what Smith &
-// Smith (2007, section 5.2) left out if squeezed.
+// The two ends together, as in McDonald, Crammer & Pereira (2005), table 1; `squeezed` omits the
+// templates that Smith & Smith (2007, section 5.2) omit.
 template <class Atom, class Sink>
 void mcdonald_templates(bool squeezed, const Sentence<Atom>& s, Index head, Index modifier,
                         const Between<Atom>& between, Sink& f) {
@@ -239,7 +239,7 @@ void rich_word_templates(const FeatureSet& set, const Sentence<Atom>& s, Index h
   f("hp m prefix", h.fine, m.prefix);
 }
 
-// Inflection: what both ends are, and whether they agree.
+// Morphology of both ends, and agreement.
 template <class Atom, class Sink>
 void morphology_templates(const Sentence<Atom>& s, Index head, Index modifier, Sink& f) {
   const Word<Atom>&h = s[head], &m = s[modifier];
@@ -290,7 +290,7 @@ void neighbour_templates(const Sentence<Atom>& s, Index head, Index modifier, Si
   }
 }
 
-// What lies between the ends, and how far apart they are.
+// Words between the ends, and the distance.
 template <class Atom, class Sink>
 void rich_between_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
                             Index modifier, const Between<Atom>& between, Sink& f) {

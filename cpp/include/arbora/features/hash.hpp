@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "arbora/layers.hpp"
+
 namespace arbora::features {
 
 inline constexpr std::uint64_t kMix = 0x9fb21c651e98df25ULL;

@@ -92,7 +92,7 @@ void label_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
   }
 }
 
-// Where every word's children are, for the templates that look at the whole tree.
+// The children of every word, for the templates that see the tree.
 class Children {
  public:
   void fill(const std::int32_t* heads, Index n_words);

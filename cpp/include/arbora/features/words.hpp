@@ -1,4 +1,4 @@
-// What the feature templates see of a sentence: atoms of words, with padding around them.
+// The input of the feature templates: atoms of words, with padding around the sentence.
 //
 // HEAD, DEPREL, DEPS and MISC (PHEAD, PDEPREL) are never read here.
 #pragma once
@@ -77,7 +77,7 @@ struct Columns {
   bool two_tags() const { return upos && xpos; }
 };
 
-// Sentences turned into atoms, once and for all passes over them.
+// Sentences as atoms, computed once for all passes.
 class Encoded {
  public:
   Encoded(const data::Block& block, std::span<const std::int64_t> sentences, Columns columns,

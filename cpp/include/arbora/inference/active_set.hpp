@@ -10,7 +10,7 @@
 #include "arbora/base/interruption.hpp"
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // Finds the best configuration x (0/1 by variable) under scores of the variables plus what the
 // configuration scores by itself; returns the latter.
@@ -58,4 +58,4 @@ class ActiveSet {
   double level_ = 0.0;  // the value that all members share at the solution
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

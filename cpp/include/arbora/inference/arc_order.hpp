@@ -1,5 +1,5 @@
-// The kept arcs of a sentence in the order in which the head automata see them: those of one head
-// together, the left modifiers outwards, then the right ones.
+// The kept arcs of a sentence in the order of the head automata: head by head, the left modifiers
+// outwards, then the right ones.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "arbora/tree/part_index.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct ArcOrder {
   ArcOrder() = default;
@@ -63,4 +63,4 @@ struct ArcOrder {
   std::vector<std::int32_t> link, of_link;  // PartIndex's numbers of arcs as links, and back
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

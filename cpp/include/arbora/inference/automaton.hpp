@@ -1,5 +1,5 @@
-// A head automaton with states (Koo et al. 2010, example 2): what taking a modifier scores depends
-// on the state reached so far, and leads to another.
+// A head automaton with states (Koo et al. 2010, example 2): the score of taking a modifier depends
+// on the current state and on the next one.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The automaton of one side of a head with k possible modifiers. Numbers are the scores of the
 // initial states (S), of every modifier outwards from state s to state t (k x S x S), and of ending
@@ -41,4 +41,4 @@ class Automaton {
   std::vector<double> numbers_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -1,7 +1,7 @@
-// Many sentences at once: the calls that a binding makes.
+// First-order inference for batches of sentences: the calls of the bindings.
 //
 // The scores of all sentences lie one after the other, (n+1) x (n+1) x n_labels each; answers of
-// the same shape are laid out likewise. Sentences are worked on in parallel.
+// the same shape have the same layout. Sentences are processed in parallel.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "arbora/inference/kbest.hpp"
 #include "arbora/tree/feasibility.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct Batch {
   const double* scores;
@@ -22,7 +22,7 @@ struct Batch {
   int threads;
 };
 
-// What is wrong with the scores of a sentence.
+// Invalid scores of a sentence.
 enum class Cell : int { fine = 0, nan = 1, positive_infinity = 2, too_large = 3 };
 struct Fault {
   Index sentence = 0;
@@ -34,6 +34,9 @@ struct Fault {
 // Copies batch.scores to scores (which may be the same), puts kForbidden into column 0 and onto the
 // diagonal, and reports the sentences that are impossible.
 std::vector<Fault> copy_and_check(const Batch& batch, double* scores);
+// The same for scores in separate arrays, one pointer per sentence; batch.scores is not read.
+std::vector<Fault> copy_and_check(const Batch& batch, std::span<const double* const> sources,
+                                  double* scores);
 
 // log_partition and relative: one number per sentence; column_shift: n + 1 numbers each;
 // marginals: like the scores, or null.
@@ -54,4 +57,4 @@ void batch_sample(const Batch& batch, std::uint64_t seed, std::span<const std::i
 // Like the scores, 0 in column 0 and on the diagonal; needs n_labels = 1.
 void batch_margins(const Batch& batch, double* margins);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -1,4 +1,5 @@
-// Every word's best head by itself, in vectors: where the search for a best spanning tree starts.
+// The best head of every word, independently, vectorised: the start of the search for a best
+// spanning tree.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "arbora/base/pack.hpp"
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // A row of candidate arcs against the best so far, four positions at a time. An arc's two ends are
 // `here` and the position in the row; of equal scores the shorter arc wins, then the earlier.
@@ -24,7 +25,8 @@ ARBORA_INLINE Pack positions(Index first) {
   return Pack{x, x + 1, x + 2, x + 3};
 }
 
-// The best heads of 4 * packs words on one side of them, kept in registers while the heads go by.
+// The best heads of 4 * packs words on one side of them, kept in registers while the loop runs over
+// heads.
 template <int packs>
 struct BestHeads {
   Pack score[packs], head[packs];
@@ -38,7 +40,7 @@ struct BestHeads {
 };
 
 // The best head of every word in a block of columns among first_head..n. Heads to the left of a
-// word come nearer as they go by, so the later of equals is kept; heads to its right go away.
+// word come nearer as the loop runs, so the later of equals is kept; on the right, the earlier.
 template <int packs>
 ARBORA_INLINE void best_heads_of(ArcScores scores, Index first_head, Index column, double* best,
                                  double* head) {
@@ -109,4 +111,4 @@ ARBORA_INLINE void find_best_heads(ArcScores scores, Index first_head, double* b
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -1,4 +1,4 @@
-// Best trees, of both kinds.
+// Best spanning trees and best projective trees.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include "arbora/base/workspace.hpp"
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The best spanning tree in O(n^2): Tarjan's (1977) dense version of Chu-Liu/Edmonds, contraction
 // in a loop. Of equally good heads for a word it prefers the nearest, then the leftmost. Returns
@@ -41,7 +41,7 @@ inline bool best_tree(ArcScores scores, Trees trees, Root root, std::int32_t* he
 double score_of(ArcScores scores, const std::int32_t* heads);
 
 // For every allowed arc, the score of the best tree with it minus that of the best tree without it:
-// +inf for an arc that no tree can do without, -inf for an arc that no tree can have.
+// +inf for an arc that every tree has, -inf for an arc that no tree has.
 void spanning_margins(ArcScores scores, Root root, double* margins, Workspace& workspace);
 void projective_margins(ArcScores scores, Root root, double* margins, Workspace& workspace);
 
@@ -49,4 +49,4 @@ void projective_margins(ArcScores scores, Root root, double* margins, Workspace&
 // without an arc is the best with another head.
 void subtract_best_without(double* best_with, Index n_words);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -4,7 +4,7 @@
 
 #include "arbora/inference/dual_decomposition.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The arc to divide by is the one on which the trees y were least certain: the share of iterations
 // that had it is nearest to one half. Halves start from their whole's multipliers, those with the
@@ -19,4 +19,4 @@ DualAnswer branch_and_bound(const StepTables& steps, const double* arcs,
                             const TreeQuestion& question, bool to_the_end, std::int32_t* heads,
                             Workspace& workspace, Interruption& interruption);
 
-}  // namespace arbora
+}  // namespace arbora::inference

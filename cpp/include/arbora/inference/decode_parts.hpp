@@ -5,7 +5,7 @@
 
 #include "arbora/inference/dual_decomposition.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // `branch` is `exact` that stops at the question's limit of iterations (branch_and_bound.hpp).
 enum class Solver : int { subgradient = 0, ad3 = 1, branch = 2, exact = 3 };
@@ -34,4 +34,4 @@ void batch_decode(const PartBatch& parts, const PartScores& scores, const Automa
 DualTrace trace_dual(const PartBatch& parts, const PartScores& scores, Index sentence,
                      const TreeQuestion& question, Interruption& interruption);
 
-}  // namespace arbora
+}  // namespace arbora::inference

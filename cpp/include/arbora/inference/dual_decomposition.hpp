@@ -16,7 +16,7 @@
 #include "arbora/inference/tree_search.hpp"
 #include "arbora/inference/walk_search.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The share of the arc scores that the tree side gets, to break ties sensibly (appendix A.2).
 inline constexpr double kTreeShare = 0.001;
@@ -109,4 +109,4 @@ class DualDecomposition {
   std::vector<std::uint8_t> is_stale_, is_moved_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

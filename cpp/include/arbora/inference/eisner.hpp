@@ -15,14 +15,14 @@
 //   Root::single  Z = sum_r complete_left(1, r) w(0, r) complete_right(r, n)
 //
 // Each tree is built in exactly one way. All charts are stored by left end; for a fixed left end s
-// the sweep goes through k and pushes each finished item to all t > k at once, so that every inner
-// loop runs along rows, and no cell is summed across.
+// the sweep goes through k and adds each finished item to all t > k, so that every inner loop runs
+// along rows, without horizontal sums.
 #pragma once
 
 #include "arbora/base/interruption.hpp"
 #include "arbora/base/number.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 template <class T>
 struct EisnerChart {
@@ -58,7 +58,7 @@ struct Eisner {
   }
 };
 
-// What a finished position k of the left end s contributes to every t > k: its three factors, and
+// The contribution of a finished position k of the left end s to every t > k: three factors, and
 // the rows they multiply.
 template <class T>
 struct Push {
@@ -89,8 +89,8 @@ ARBORA_INLINE Push<T> finish(const Eisner<T>& e, Index s, Index k) {
           e.inside.open_left.row(k)};
 }
 
-// Fills the inside chart (all zeros on entry) and returns Z. Positions go by in pairs, so that the
-// sums of the left end are read and written once for two of them.
+// Fills the inside chart (all zeros on entry) and returns Z. Two positions are processed per pass,
+// which halves the reads and writes of the sums of the left end.
 template <class T, class Poll>
 ARBORA_INLINE T sweep_inside(const Eisner<T>& e, Poll& polling) {
   const Index n = e.n_words;
@@ -196,4 +196,4 @@ ARBORA_INLINE void sweep_outside(const Eisner<T>& e, const EisnerChart<T>& outsi
                                 : sweep_outside(e, outside, polling);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -1,5 +1,5 @@
-// From a finished inside chart down to one tree: the same walk finds the best tree and draws one at
-// random. They differ in how an item chooses among the ways to build it.
+// Backtraces through an inside chart: one traversal finds the best tree or samples one, depending
+// on how an item chooses among its derivations.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "arbora/base/random.hpp"
 #include "arbora/inference/eisner.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The largest term; of equals, the first.
 struct ChooseBest {
@@ -50,7 +50,7 @@ struct ChooseRandomly {
   }
 };
 
-// The kinds of item that still have to be taken apart; open items are, at once.
+// Complete items that are still to be expanded; open items are expanded immediately.
 struct EisnerItem {
   bool right;  // headed by its left end
   Index s, t;
@@ -97,4 +97,4 @@ void walk_down(const Eisner<T>& e, const Choose& choose, std::vector<EisnerItem>
   }
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

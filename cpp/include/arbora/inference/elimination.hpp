@@ -18,9 +18,9 @@
 #include "arbora/base/interruption.hpp"
 #include "arbora/base/number.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
-// What elimination leaves behind: enough to run it backwards.
+// The tape of an elimination, for the reverse sweep and for sampling.
 template <class T>
 struct Elimination {
   Index n_words = 0;
@@ -141,7 +141,7 @@ ARBORA_INLINE void pull_rows(Matrix<T> g, Row<T> p, Row<T> via, Row<T> into, Row
 //
 // g is all zeros on entry; d is scratch of the same width.
 template <class T, class Poll>
-ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d, Poll& polling) {
+ARBORA_INLINE void reverse_sweep(const Elimination<T>& tape, Matrix<T> g, Row<T> d, Poll& polling) {
   g.set(0, 1, Number<T>::one() / tape.s.get(1));
   for (Index k = 2; k <= tape.n_words; ++k) {
     const Row<T> p = tape.p.row(k), via = tape.w.row(k), into = g.row(k);
@@ -166,10 +166,11 @@ ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d,
 }
 
 template <class T>
-ARBORA_INLINE void sweep_back(const Elimination<T>& tape, Matrix<T> g, Row<T> d) {
+ARBORA_INLINE void reverse_sweep(const Elimination<T>& tape, Matrix<T> g, Row<T> d) {
   NoPolling none;
   Polling polling;
-  tape.n_words <= kLongestUnpolled ? sweep_back(tape, g, d, none) : sweep_back(tape, g, d, polling);
+  tape.n_words <= kLongestUnpolled ? reverse_sweep(tape, g, d, none)
+                                   : reverse_sweep(tape, g, d, polling);
 }
 
 // The logarithm of a product of positive numbers, with few calls of log: factors are multiplied
@@ -192,9 +193,9 @@ class LogProduct {
   double sum_ = 0.0, product_ = 1.0;
 };
 
-// log Z of the weights, term by term. Plain numbers are not to be trusted with it, and the answer
-// is NaN, unless what underflow lost, at most e^-708 of a unit weight, stays below rounding: the
-// s_k that are small must multiply to more than e^-650.
+// log Z of the weights, term by term. For plain numbers the answer is NaN unless the loss by
+// underflow, at most e^-708 of a unit weight, is below rounding error: the s_k that are small must
+// multiply to more than e^-650.
 inline ExactSum log_of_sum(const Elimination<double>& tape) {
   LogProduct all, small;
   for (Index k = tape.n_words; k >= 1; --k) {
@@ -215,4 +216,4 @@ inline ExactSum log_of_sum(const Elimination<Wide>& tape) {
   return sum;
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

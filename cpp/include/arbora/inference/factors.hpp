@@ -23,7 +23,7 @@
 #include "arbora/inference/log_walks.hpp"
 #include "arbora/inference/tree_factor.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 class Factor {
  public:
@@ -157,4 +157,4 @@ class TreeFactorOfGraph final : public Factor {
   std::vector<double> heard_, marginals_, outgoing_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "arbora/inference/automaton.hpp"
-#include "arbora/tree/part_index.hpp"
+#include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The scores of all steps of all automata of a sentence, arcs left out: for every link (or head,
 // without grandparents) and side a table of pairs (previous, next) as in PartIndex. A step over the
@@ -42,6 +42,7 @@ class StepTables {
 
   // Lets an automaton with states score a side of a head as well.
   void add(Index head, int side, Automaton automaton);
+  bool has_automata() const { return !automata_.empty(); }
   // That automaton, or null.
   const Automaton* automaton(Index head, int side) const {
     if (automata_.empty()) return nullptr;
@@ -115,4 +116,4 @@ void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const st
                       double amount, const PartValues<double>& indicators, double* values,
                       int threads);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -1,5 +1,5 @@
 // All walks of one head's automaton under scores of its steps, its modifiers and its own head:
-// their sum, what they expect, and derivatives of that.
+// log-partition, marginals, and derivatives of the marginals.
 //
 // A walk takes modifiers outwards on either side, from START to END, and with grandparents chooses
 // a link to the head's own head, which decides the scores of the steps. For one choice and side,
@@ -15,7 +15,7 @@
 
 #include "arbora/inference/head_automata.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // The tables of steps of a head, one after the other for each choice: its left side, its right.
 struct HeadSteps {
@@ -44,9 +44,10 @@ class HeadWalks {
   // log of the sum over the walks of each choice, without the score of its link.
   const double* log_walks() const { return log_walks_.data(); }
 
-  // A direction in the scores; every pointer may be null, which is 0. `steps` lies like the steps,
-  // and is not read where those are -inf. A number for skipping a modifier is the same as its
-  // negative for taking it; but large numbers belong to what is unlikely, or they would cancel.
+  // A direction in the scores; every pointer may be null, which is 0. `steps` has the layout of the
+  // steps and is not read where those are -inf. A number for skipping a modifier is the same as its
+  // negative for taking it; large numbers must belong to the less likely of the two, or they would
+  // cancel.
   struct Direction {
     const double *steps = nullptr, *taken = nullptr, *skipped = nullptr, *chosen = nullptr;
     const double* masses = nullptr;  // not a score, but an amount to add to P(choice) itself
@@ -56,7 +57,8 @@ class HeadWalks {
   const double* d_taken() const { return d_taken_.data(); }
   const double* d_chosen() const { return d_chosen_.data(); }
 
-  // Adds the probabilities of all steps, or their derivatives, to tables that lie like the steps.
+  // Adds the probabilities of all steps, or their derivatives, to tables with the layout of the
+  // steps.
   void add_steps(double* to) const;
   void add_step_derivatives(double* to) const;
   // The same as numbers of a head's parts.
@@ -88,4 +90,4 @@ class HeadWalks {
   std::vector<double> taken_, skipped_, chosen_, unchosen_, log_walks_, d_taken_, d_chosen_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "arbora/base/workspace.hpp"
-#include "arbora/tree/part_index.hpp"
+#include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // A new head for a word; under Root::single, where no single change can move the root, also a new
 // head for the word that was the root (or 0).
@@ -63,8 +63,6 @@ class HillClimber {
   std::vector<Index> from_leaves() const;
 
   std::int32_t head_of(Index word) const { return word == 0 ? -1 : heads_[at(word - 1)]; }
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
   const PartIndex& parts_;
   PartScores scores_;
   Trees trees_;
@@ -93,4 +91,4 @@ void batch_climb(const PartBatch& parts, const PartScores& scores, const ClimbOp
 void head_changes(const PartIndex& parts, const PartScores& scores, Trees trees, Root root,
                   const std::int32_t* heads, double* gains);
 
-}  // namespace arbora
+}  // namespace arbora::inference

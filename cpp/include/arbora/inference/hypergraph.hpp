@@ -6,8 +6,8 @@
 // without tails. Its score is the sum of the log-weights of its edges.
 //
 // Nodes are numbered in topological order, tails before heads, and the edges of a node lie
-// together. Node 0 is nothing: it stands for the tail that an edge lacks and its inside sum is 1.
-// Likewise the log-weight 0 is that of edges without one, and is 0: so loops need no branches.
+// together. Node 0 is the empty node: it stands for a missing tail, and its inside sum is 1. Weight
+// 0 stands for a missing weight, and its logarithm is 0. So loops need no branches.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 #include "arbora/base/random.hpp"
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct Hyperedge {
   std::int32_t first = 0, second = 0;  // tails
@@ -28,13 +28,13 @@ class Hypergraph {
  public:
   Hypergraph() { clear(); }
 
-  // Forgets everything but keeps the memory for the next graph.
+  // Clears the graph but keeps its memory.
   void clear();
   void add_edge(Hyperedge edge) { edges_.push_back(edge); }
-  // Makes a node of the edges that were added since the last one; 0, and no node, if there are
-  // none, so that whatever cannot be built is nothing that can be used.
+  // Makes a node of the edges that were added since the last one. Returns 0, the empty node, if
+  // there are none.
   std::int32_t end_node();
-  // The same, also if there are no edges: a node that cannot be built.
+  // The same also without edges: a node that has no derivation.
   std::int32_t force_node();
 
   Index n_nodes() const { return static_cast<Index>(first_.size()) - 1; }  // node 0 included
@@ -52,7 +52,7 @@ class Hypergraph {
   std::vector<Index> first_;  // of each node, and the end
 };
 
-// What the upward sweep leaves behind.
+// The result of the inside pass.
 struct InsideSums {
   std::vector<double> log_sum;  // of each node: log of its inside sum (G15 Eq. 13)
   std::vector<double> local;    // p(edge | its head): the share of an edge in its node's sum
@@ -62,9 +62,9 @@ struct InsideSums {
 // begins with the 0 of edges without a weight.
 void inside(const Hypergraph& graph, const double* log_weights, InsideSums& sums);
 
-// P(node) for every node and, if asked for, P(weight): expected uses of every weight. Downwards
-// from the goal, P(edge) = P(head) p(edge | head): additions of non-negative numbers only, in place
-// of the outside sums of G15 Eqs. 14-15. Both arrays are overwritten.
+// P(node) for every node and P(weight), the expected number of uses of every weight.
+// Downwards from the goal, P(edge) = P(head) p(edge | head): additions of non-negative numbers
+// only, in place of the outside sums of G15 Eqs. 14-15. Both arrays are overwritten.
 void marginals(const Hypergraph& graph, const InsideSums& sums, Index goal, double* of_nodes,
                double* of_weights, Index n_weights);
 
@@ -101,8 +101,8 @@ void draw_derivation(const Hypergraph& graph, const InsideSums& sums, Index goal
 // Whether there is a derivation without an edge of weight -inf; log Z may overflow all the same.
 bool is_derivable(const Hypergraph& graph, const double* log_weights, Index goal);
 
-// Derivations that use nodes again and again can be larger than any memory: beyond this number of
-// edges, std::bad_alloc.
+// Derivations that share nodes can be exponentially large: beyond this number of edges,
+// std::bad_alloc.
 inline constexpr std::size_t kMostEdges = std::size_t{1} << 28;
 
 struct RankedDerivation {
@@ -111,9 +111,8 @@ struct RankedDerivation {
 };
 
 // The k best derivations, exact, distinct and in order (Huang & Chiang 2005, Algorithm 3): a node
-// is asked for its next best derivation only when a better one of somebody else used its last.
-// Fewer than k if there are fewer.
+// computes its next best derivation only when an edge needs it. Fewer than k if there are fewer.
 std::vector<RankedDerivation> kbest_derivations(const Hypergraph& graph, const double* log_weights,
                                                 Index goal, Index k);
 
-}  // namespace arbora
+}  // namespace arbora::inference

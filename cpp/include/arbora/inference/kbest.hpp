@@ -6,7 +6,7 @@
 
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // Scores with labels: n_labels numbers per arc. Without labels n_labels is 1.
 struct LabelledScores {
@@ -22,11 +22,11 @@ struct LabelledScores {
 
 struct RankedTree {
   std::vector<std::int32_t> heads;   // of words 1..n
-  std::vector<std::int32_t> labels;  // likewise
+  std::vector<std::int32_t> labels;  // of words 1..n
   double score = 0.0;
 };
 
 // Fewer than k if there are fewer trees (with labels: pairs of a tree and its labels).
 std::vector<RankedTree> kbest_trees(LabelledScores scores, Trees trees, Root root, Index k);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -5,7 +5,7 @@
 
 #include "arbora/inference/kbest.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // arcs(h, m) = log sum_l exp(score(h, m, l)), forbidden if all labels are.
 void sum_labels(LabelledScores scores, double* arcs);
@@ -24,4 +24,4 @@ void reduce_gradient(LabelledScores scores, const double* d_marginals, double* e
 void expand_gradient(LabelledScores scores, const double* marginals, const double* d_marginals,
                      const double* expected, const double* d_arcs, double* answer);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -1,9 +1,9 @@
-// Arc scores on one level.
+// Arc scores, normalised by a constant per word.
 //
 // Every word has exactly one head, so a constant added to all arcs into a word changes no
-// comparison of trees. It does change what searches do that look at scores arc by arc: how many
-// modifiers an automaton takes at first, what a step counts in, what is small enough to be
-// rounding. So all of them see scores whose largest is the same for every word.
+// comparison of trees. It does change iterative searches that compare scores of single arcs: the
+// first solutions of automata, step sizes, tolerances. So these searches run on scores whose
+// maximum is the same for every word.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 #include "arbora/tree/part_index.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 class LevelArcs {
  public:
-  // `arcs` are the scores of the cells of (n+1) x (n+1), of which those of kept arcs are looked at.
+  // `arcs` are the scores of the cells of (n+1) x (n+1), of which those of kept arcs are read.
   LevelArcs(const PartIndex& parts, const double* arcs);
 
-  // The scores of the same cells, on one level.
+  // The normalised scores of the same cells.
   const double* scores() const { return scores_.data(); }
-  // What has been taken from every tree.
+  // The constant that was subtracted from the score of every tree.
   double taken() const { return taken_; }
 
  private:
@@ -28,4 +28,4 @@ class LevelArcs {
   double taken_ = 0.0;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -1,19 +1,21 @@
 // Messages of belief propagation over on/off variables are log-odds, log m(on) / m(off): one number
-// each, normalised by themselves, and out of reach of underflow.
+// each, normalised by definition, without underflow.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
+#include "arbora/base/pack.hpp"
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // log(1 + e^x)
 inline double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 
-// 1 / (1 + e^-x)
+// 1 / (1 + e^-x); base has it for packs.
+using base::sigmoid;
 inline double sigmoid(double x) {
   const double y = std::exp(-std::abs(x));
   return (x >= 0.0 ? 1.0 : y) / (1.0 + y);
@@ -21,14 +23,15 @@ inline double sigmoid(double x) {
 
 // The message of a factor to a variable from the logarithms of the weights with it on and with it
 // off, its own log-odds left out of both: the difference. If there is no configuration of the one
-// kind, the message is `certain`, more than all other messages could make up for; if there is none
-// at all, there is nothing to say.
+// kind, the message is `certain`, larger than all other messages together; if there is none at all,
+// it is 0.
 inline double log_message(double log_on, double log_off, double certain) {
   if (log_on == kForbidden) return log_off == kForbidden ? 0.0 : -certain;
   return log_off == kForbidden ? certain : log_on - log_off;
 }
 
-// A ratio of P(on) and P(off), each a sum of its own, that underflow has cost no digits.
+// Whether the ratio of P(on) and P(off), two separate sums, has full precision in spite of
+// underflow.
 inline constexpr double kLeastOdds = 1e-290;
 inline bool sound_odds(double ratio) { return ratio >= kLeastOdds && ratio <= 1.0 / kLeastOdds; }
 
@@ -52,7 +55,7 @@ inline Pull pull_message(double d_message, double on, double off) {
   return on < off ? Pull{amount, 0.0, false} : Pull{0.0, -amount, false};
 }
 
-// e^-60 of a sum is nothing to it.
+// A share of e^-60 does not change a sum.
 inline constexpr double kNothing = 60.0;
 
 inline double log_sum(std::span<const double> values) {
@@ -63,4 +66,4 @@ inline double log_sum(std::span<const double> values) {
   return top + std::log(sum);
 }
 
-}  // namespace arbora
+}  // namespace arbora::inference

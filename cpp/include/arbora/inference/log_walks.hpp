@@ -14,7 +14,7 @@
 
 #include "arbora/inference/head_walks.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 class LogWalks {
  public:
@@ -37,4 +37,4 @@ class LogWalks {
   std::vector<double> taken_, skipped_, chosen_, unchosen_, links_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

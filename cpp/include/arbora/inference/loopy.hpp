@@ -13,7 +13,7 @@
 #include "arbora/base/interruption.hpp"
 #include "arbora/inference/loopy_run.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct LoopyBatch {
   const PartBatch& parts;
@@ -42,4 +42,4 @@ Index loopy_arcs(const LoopyBatch& batch, LoopyTape* tape, double* beliefs);
 Index loopy_vjp(const LoopyBatch& batch, LoopyTape* tape, const PartScores& d_beliefs,
                 const PartValues<double>& d_scores);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -7,7 +7,7 @@
 
 #include "arbora/base/pack.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct PairInputs {
   Index count;
@@ -29,4 +29,4 @@ double pair_beliefs(const PairInputs& in, double* both);
 void pair_belief_pullback(const PairInputs& in, const double* d_both,
                           const PairGradients& gradients);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -3,7 +3,7 @@
 
 #include "arbora/inference/pair_rows.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // Numbers of the arcs of runs, and of those that rows have of their own: odds, or gradients.
 struct Given {
@@ -42,4 +42,4 @@ double bounded_exponentials(const double* numbers, Index count, double bound, do
 // Adds the logarithms of positive numbers to sums.
 void add_logarithms(const double* positive, Index count, double* sums);
 
-}  // namespace arbora
+}  // namespace arbora::inference

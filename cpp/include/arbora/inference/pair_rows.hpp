@@ -19,7 +19,7 @@
 #include "arbora/base/pack.hpp"
 #include "arbora/inference/arc_order.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct PairRow {
   Index own;  // the arc that all pairs of the row have
@@ -101,4 +101,4 @@ class PairRows {
   std::vector<double> odds_, seated_odds_, of_arcs_, of_seats_, d_sums_, d_seats_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -1,13 +1,13 @@
-// Arcs worth keeping for models of higher order (Gormley et al. 2015, section 5.1).
+// Pruning of arcs for models of higher order (Gormley et al. 2015, section 5.1).
 #pragma once
 
 #include "arbora/inference/batch.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct PruningRule {
   double threshold;  // of the probability of a word's likeliest head
-  Index heads;       // at most so many per word
+  Index heads;       // at most this many per word
 };
 
 // kept, like the scores: 1 for arcs that are likely enough, for those of `trees` (one tree per
@@ -16,4 +16,4 @@ struct PruningRule {
 void batch_prune(const Batch& batch, const double* marginals, const std::int32_t* trees,
                  PruningRule rule, std::uint8_t* kept);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -1,7 +1,7 @@
 // Projective trees of second order as a hypergraph over the kept arcs: derivations are trees.
 //
-// Items are those of Eisner (1996): a complete half of a head reaches to one side as far as an end,
-// an open item spans an arc. What else they carry depends on the parts:
+// Items are those of Eisner (1996): a complete half of a head extends to one side up to an end,
+// an open item spans an arc. Their further state depends on the parts:
 //
 //   consecutive siblings  McDonald & Pereira (2006): a side is built modifier by modifier, with an
 //                         item for two neighbours that share a head; O(n^3)
@@ -10,18 +10,18 @@
 //
 // Every weight is a part of the largest kind that the recursion knows: a pair (previous, next) of
 // consecutive siblings, or an arc, in each context of its head. A context is a head with its own
-// head, or the head alone where no part looks at grandparents. The weight sums up all that becomes
-// certain at once: the arc to `next` and the parts that end there. START and END are scored once
-// per side: START with the first modifier or with END, END when a side is closed.
+// head, or the head alone where no part has a grandparent. The weight is the sum of everything that
+// is decided together: the arc to `next` and the parts that end there. START and END are scored
+// once per side: START with the first modifier or with END, END when a side is closed.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "arbora/inference/hypergraph.hpp"
-#include "arbora/tree/part_index.hpp"
+#include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // A head with its own head, or alone.
 struct HeadContext {
@@ -31,10 +31,10 @@ struct HeadContext {
   Index open;              // where its open items begin
 };
 
-// Which weights there are, and what they score.
+// The weights of a sentence's hypergraph, and the parts that each scores.
 class SecondOrderWeights {
  public:
-  // Parts of any two siblings are not looked at.
+  // Parts of any two siblings are not read.
   void lay_out(const PartIndex& parts);
 
   const PartIndex& parts() const { return *parts_; }
@@ -79,4 +79,4 @@ double second_order_edges(const PartIndex& parts);
 // Adds the items of a sentence to an empty graph; the goal, or 0 if there is no tree.
 std::int32_t build_second_order(const SecondOrderWeights& weights, Root root, Hypergraph& graph);
 
-}  // namespace arbora
+}  // namespace arbora::inference

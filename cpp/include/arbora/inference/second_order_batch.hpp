@@ -1,6 +1,6 @@
-// Projective trees of second order for many sentences: for each, the hypergraph is built, run and
-// forgotten. Every call returns the first sentence that has no tree, or -1; the answers of such a
-// sentence mean nothing.
+// Projective trees of second order for many sentences: for each, the hypergraph is built, used and
+// released. Every call returns the first sentence that has no tree, or -1; the answers of such a
+// sentence are undefined.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "arbora/inference/kbest.hpp"
-#include "arbora/tree/part_index.hpp"
+#include "arbora/tree/part_kinds.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct SecondOrderBatch {
   const PartBatch& parts;
@@ -22,7 +22,8 @@ struct SecondOrderBatch {
 // The edges of the largest hypergraph, roughly.
 double second_order_largest(const PartBatch& parts);
 
-// One number per sentence; marginals like the scores, not asked for if marginals.arcs is null.
+// One number per sentence; marginals have the layout of the scores and are not computed if
+// marginals.arcs is null.
 Index second_order_sums(const SecondOrderBatch& batch, double* log_partition,
                         const PartValues<double>& marginals);
 Index second_order_entropy(const SecondOrderBatch& batch, double* entropy);
@@ -45,4 +46,4 @@ Index second_order_sample(const SecondOrderBatch& batch, std::uint64_t seed,
 // Like the arcs: the best tree with an arc minus the best without; 0 where there is no such cell.
 Index second_order_margins(const SecondOrderBatch& batch, double* margins);
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -8,7 +8,7 @@
 #include "arbora/base/number.hpp"
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 // Weights are w(h, m) = exp(score(h, m) - column[m]) for word heads and
 // w(0, m) = exp(score(0, m) - column[m] - root) for the root symbol.
@@ -28,8 +28,8 @@ struct Shift {
 // Under Root::multi a column's shift is its largest score. Under Root::single it is the largest
 // score of a word head, because exactly one root arc is used, which must not hide the scores of all
 // other words; only the likeliest root word counts its root arc too. (A word without any head that
-// counts gets 0.) `root` takes what is left of the likeliest root arc, so that no weight exceeds 1.
-// `extra` is added to every column's shift.
+// counts gets 0.) `root` is the remaining score of the likeliest root arc, so that no weight
+// exceeds 1. `extra` is added to every column's shift.
 Shift make_shift(ArcScores scores, Root root, double extra, double* column);
 
 // Fills weights with exp(score - shift), rows h and columns m in place, a multiple of a step wide.
@@ -39,4 +39,4 @@ Wide wide_weight(ArcScores scores, const Shift& shift, Index head, Index modifie
 // log Z from the terms of its logarithm relative to the shift: none is lost to the large ones.
 double absolute_log(ArcScores scores, const Shift& shift, const ExactSum& relative);
 
-}  // namespace arbora
+}  // namespace arbora::inference

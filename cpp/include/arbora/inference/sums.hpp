@@ -1,4 +1,4 @@
-// What both kinds of tree answer about their sums, in one vocabulary.
+// Sums over spanning trees and over projective trees, in one interface.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 #include "arbora/base/workspace.hpp"
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 struct Sums {
   double log_partition;  // log Z
   double relative;       // log Z minus the sum of the column shifts
-  double doubtful;       // marginals, and sums of them, have lost digits if they are below this
+  double doubtful;       // marginals, and sums of them, are imprecise below this
 };
 
 // Every function expects a feasible sentence. Answers are (n+1) x (n+1) like the scores, and
@@ -23,7 +23,7 @@ Sums spanning_sums(ArcScores scores, Root root, double* column_shift, double* ma
 Sums projective_sums(ArcScores scores, Root root, double* column_shift, double* marginals,
                      Workspace& workspace);
 
-// The logarithms of the marginals, right in all their digits however small a marginal is; -inf
+// The logarithms of the marginals, to full relative precision however small a marginal is; -inf
 // where no tree has the arc. Of spanning trees, for arcs into the given words only.
 void spanning_log_marginals(ArcScores scores, Root root, std::span<const Index> modifiers,
                             double* log_marginals, Workspace& workspace);
@@ -54,4 +54,4 @@ double centre_columns(ArcScores scores, const double* marginals, const double* d
                       double* centred);
 void scale_answer(ArcScores scores, double factor, double* d_scores);
 
-}  // namespace arbora
+}  // namespace arbora::inference

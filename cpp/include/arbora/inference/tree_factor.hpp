@@ -1,14 +1,14 @@
-// The hard factor of belief propagation that says "the arcs that are on form a tree": TREE over
-// spanning trees, PTREE over projective ones (Smith & Eisner 2008; Gormley et al. 2015, 5.3).
+// The hard factor of belief propagation that constrains the arcs that are on to form a tree: TREE
+// over spanning trees, PTREE over projective ones (Smith & Eisner 2008; Gormley et al. 2015, 5.3).
 //
-// Log-odds that come in are arc scores; with their marginals mu,
+// Incoming log-odds are arc scores; with their marginals mu,
 //
 //     out = log mu / (1 - mu) - in.
 //
 // 1 - mu is summed over the word's other heads; where one of the two is so small that rounding or
-// underflow cost it digits, the odds come from marginals in logarithms, which lose none. Going
-// back, d_out becomes a direction in the marginals, d_out / (mu (1 - mu)), and the Jacobian of the
-// marginals does the rest. Arcs that are not among the variables are absent.
+// underflow cost it digits, the odds come from logarithms of marginals, which are precise. The
+// pullback turns d_out into a cotangent of the marginals, d_out / (mu (1 - mu)), and multiplies by
+// their Jacobian. Arcs that are not among the variables are absent.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include "arbora/base/workspace.hpp"
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 class TreeFactor {
  public:
@@ -30,7 +30,8 @@ class TreeFactor {
   // Whether there is a tree over the variables that are not -inf.
   bool possible(const double* incoming);
 
-  // Forgets which arcs are in a tree: to be called before a call in which others are forbidden.
+  // Clears the record of which arcs are in a tree; call it before messages in which other arcs are
+  // forbidden.
   void forget() { possible_.clear(); }
 
   // log Z of the trees under the incoming log-odds, of which -inf forbids an arc. `marginals` and
@@ -38,8 +39,8 @@ class TreeFactor {
   // the message to an arc that all trees have, or none.
   double messages(const double* incoming, double certain, double* marginals, double* outgoing);
 
-  // d_incoming of what `messages` did, given its marginals. The gradient of an arc that is all but
-  // certain takes a sum of its own, unless it is negligible.
+  // The pullback of `messages`, given its marginals. The gradient of an almost certain arc takes a
+  // separate sum, unless it is negligible.
   void pullback(const double* incoming, const double* marginals, const double* d_outgoing,
                 double negligible, double* d_incoming);
 
@@ -47,8 +48,8 @@ class TreeFactor {
   ArcScores scatter(const double* incoming);
   Index word_of(Index i) const { return cells_[static_cast<std::size_t>(i)] % (n_words_ + 1); }
   void sum_others();
-  void mend(const double* incoming, const double* marginals, double doubtful, double certain,
-            double* outgoing);
+  void recompute_doubtful(const double* incoming, const double* marginals, double doubtful,
+                          double certain, double* outgoing);
   bool say_what_is_certain(const double* incoming, const double* marginals, double doubtful,
                            double certain, double* outgoing);
   void find_possible(const double* marginals);
@@ -71,8 +72,8 @@ class TreeFactor {
   std::vector<Index> n_possible_;  // by word, arcs that a tree has
   std::vector<char> known_;        // by word: or some that are called possible are in no tree
   std::vector<Index> only_head_;   // by word, the head of its only possible arc, or -1
-  std::vector<Index> alone_;       // variables whose messages or gradients are not plain
+  std::vector<Index> alone_;       // variables whose messages or gradients need separate sums
   Workspace workspace_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

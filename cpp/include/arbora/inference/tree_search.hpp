@@ -1,5 +1,4 @@
-// Best trees over few arcs, asked for again and again while weights change: what dual decomposition
-// does all day.
+// Repeated searches for the best tree over few arcs while weights change, for dual decomposition.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +7,10 @@
 #include "arbora/inference/arc_order.hpp"
 #include "arbora/inference/best_tree.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
-// Every word's best head comes from its few arcs. Only where these make a cycle is the dense search
-// asked, and for projective trees only where the best tree of all is not one.
+// Every word's best head comes from its few arcs. The dense search runs only if these make a cycle;
+// Eisner's algorithm only if the best spanning tree is not projective.
 class TreeSearch {
  public:
   TreeSearch(const ArcOrder& order, Trees trees, Root root);
@@ -28,8 +27,6 @@ class TreeSearch {
   bool best(std::int32_t* heads, Workspace& workspace);
 
  private:
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
   bool spanning(std::int32_t* heads, Workspace& workspace);
   bool take_best_heads(Index first_head);
   bool is_tree();
@@ -40,8 +37,8 @@ class TreeSearch {
   std::vector<std::int32_t> links_, first_link_, heads_of_links_;
   std::vector<Index> cells_, column_cells_;
   std::vector<double> by_link_, columns_, matrix_;
-  std::vector<double> best_, head_;  // of every word, by itself
+  std::vector<double> best_, head_;  // of every word, independently
   std::vector<std::int32_t> seen_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -15,7 +15,7 @@
 // root arc among those through k, word m plays the root with weight q a_m, and these add up to q,
 // the weight of the one tree T in which k is the root.
 //
-// Nothing is rejected and nothing walks at random, so a draw takes bounded time at any scores
+// There are no rejections and no random walks, so a draw takes bounded time at any scores
 // (Wilson's algorithm does not); nothing is subtracted, so it is exact at any scale.
 #pragma once
 
@@ -24,7 +24,7 @@
 #include "arbora/base/random.hpp"
 #include "arbora/inference/elimination.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
 template <class T>
 class Unfolding {
@@ -120,7 +120,7 @@ class Unfolding {
     return last;
   }
 
-  // Does the path from word h to the root symbol pass a word of M? Remembers what it learns.
+  // Whether the path from word h to the root symbol passes a word of M; memoised.
   bool is_below(Index h) {
     if (h == 0) return false;
     path_.clear();
@@ -135,7 +135,6 @@ class Unfolding {
   }
 
   static bool exceeds(T sum, T target) { return Number<T>::is_positive(sum - target); }
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
   static constexpr char kUnknown = 0, kFree = 1, kBelow = 2;
 
@@ -147,4 +146,4 @@ class Unfolding {
   Polling polling_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

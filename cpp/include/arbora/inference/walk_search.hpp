@@ -1,4 +1,4 @@
-// Best walks of heads, asked for again and again while a few scores change.
+// Repeated searches for the best walks of heads while a few scores change.
 #pragma once
 
 #include <cstdint>
@@ -6,17 +6,17 @@
 
 #include "arbora/inference/head_automata.hpp"
 
-namespace arbora {
+namespace arbora::inference {
 
-// Remembers the best walk of every side under every possible grandparent. When an arc's score
-// falls, what is remembered is an upper bound; when it rises, it is one after as much is added. So
-// only the grandparents whose bound is the highest are looked at again, and of these the changed
+// Caches the best walk of every side under every possible grandparent. When an arc's score falls,
+// the cached score remains an upper bound; when it rises by d, the cached score plus d is one. So
+// only the grandparents with the highest bounds are searched again, and of these only the changed
 // sides.
 class WalkSearch {
  public:
   explicit WalkSearch(const StepTables& steps);
 
-  // A score of taking a modifier on this side has changed by so much.
+  // The score of a modifier on this side has changed by this much.
   void change(Index head, int side, double by);
   // All scores may have changed.
   void forget();
@@ -36,10 +36,10 @@ class WalkSearch {
   void look_again(Index head, Index choice, const double* arcs, Memory& memory);
 
   const StepTables* steps_;
-  std::vector<Index> first_;  // of each head's memories
+  std::vector<Index> first_;  // of each head's cache entries
   std::vector<Memory> memories_;
   std::vector<std::int32_t> from_;
   std::vector<double> best_;
 };
 
-}  // namespace arbora
+}  // namespace arbora::inference

@@ -1,5 +1,5 @@
-// What a mini-batch's gradient does to the weights, only where it touches them; what would happen
-// to the others meanwhile (decay, averaging) is caught up with when they are touched or flushed.
+// Updates of the weights by the sparse gradient of a mini-batch. Decay and averaging of untouched
+// weights are applied lazily, when a weight is next touched or flushed.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace arbora::learning {
 
-// Of one weight, beside the weight itself: the sum of its values so far, over time (for the
-// average); the sum of its squared gradients (AdaGrad); and up to when the two are accounted for.
+// The state of one weight: the sum of its values over time (for the average), the sum of its
+// squared gradients (AdaGrad), and the time up to which both are accounted for.
 struct WeightState {
   double sum, squares, seen;
 };
@@ -44,7 +44,7 @@ void adagrad_update(const AdaGradStep& step, scoring::Gradient& gradient, Weight
 void additive_flush(double clock, Weights weights, int threads);
 void adagrad_flush(const AdaGradStep& step, Weights weights, int threads);
 
-// Adds the gradient to a dense vector, for optimisers that look at all sentences at once.
+// Adds the gradient to a dense vector, for batch optimisers.
 void add_gradient(scoring::Gradient& gradient, double* dense, int threads);
 
 }  // namespace arbora::learning

@@ -1,8 +1,8 @@
 // Linear scores of arcs: one number per arc, the sum of the weights of its features.
 //
 // A feature's slot is the top bits of its key, and its twin with the arc's variant (direction and
-// distance) is the slot XOR the variant: both lie in one line of 16 weights, so that the twin costs
-// no second trip to memory.
+// distance) is the slot XOR the variant: both lie in one cache line of 16 weights, so that the twin
+// costs no second cache miss.
 #pragma once
 
 #include <cstdint>

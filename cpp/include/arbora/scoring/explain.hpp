@@ -1,5 +1,5 @@
-// Which features made the score of an arc: every feature with its name, its atoms and what it adds.
-// The twin of score_sentences for one arc, slow and talkative; the contributions sum to the score.
+// The features of an arc: each with its name, its atoms and its contribution to the score. Mirrors
+// score_sentences for one arc; the contributions sum to the score.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct Contribution {
   double value;      // of the feature, times its weight
 };
 
-// A sink that writes down what the sinks of scores add up: slot for slot the same weights.
+// A sink that records every weight that the sinks of scores add up.
 template <class Weight>
 struct FeatureRecord {
   const Weight* weights;
@@ -45,7 +45,7 @@ struct FeatureRecord {
   }
 };
 
-// `outcome` is the label or cluster whose score is explained; without rows it is not looked at.
+// `outcome` is the label or cluster whose score is explained; without rows it is ignored.
 template <class Weight>
 std::vector<Contribution> explain_arc(const LinearModel& model, const Weight* weights,
                                       const features::Sentence<features::NamedAtom>& sentence,

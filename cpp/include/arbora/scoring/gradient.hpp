@@ -1,6 +1,6 @@
-// A sparse gradient of a mini-batch, kept so that it can be added up by several threads with the
-// same result whatever their number: every sentence writes its entries into lists of its own, one
-// per slice of the weights, and every slice is later added up by one thread in sentence order.
+// A sparse gradient of a mini-batch that any number of threads adds up to the same result: every
+// sentence writes its entries into its own lists, one per slice of the weights, and one thread
+// later adds up each slice in sentence order.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr int kSlices = 16;
 // Entries of one sentence, slice by slice.
 class SlicedEntries {
  public:
-  // For a table of so many weights.
+  // For a table of this many weights.
   explicit SlicedEntries(std::size_t weights) {
     while ((std::size_t{kSlices} << shift_) < weights) ++shift_;
   }
@@ -42,10 +42,10 @@ class SlicedEntries {
 // All entries sorted by slot, each slot once.
 std::vector<Entry> merged_entries(const SlicedEntries& entries);
 
-// Of two lists that are sorted so.
+// Both lists are sorted by slot.
 double inner_product(const std::vector<Entry>& a, const std::vector<Entry>& b);
 
-// Of a vector by itself.
+// Entries of one slot are added up first.
 double squared_norm(const SlicedEntries& entries);
 
 class Gradient {
@@ -54,24 +54,24 @@ class Gradient {
 
   std::size_t weights() const { return sums_.size(); }
 
-  // Forgets the entries and makes room for a mini-batch.
+  // Clears the entries and prepares for a mini-batch.
   void begin(Index sentences);
   SlicedEntries& of(Index sentence) { return entries_[static_cast<std::size_t>(sentence)]; }
 
-  // Adds up one slice and hands every touched slot with its sum to visit(slot, sum); ask_for(slot)
-  // is called a little earlier, so that memory has time to answer.
-  template <class AskFor, class Visit>
-  void drain(int slice, const AskFor& ask_for, const Visit& visit) {
+  // Adds up one slice and calls visit(slot, sum) for every touched slot; prefetch(slot) is called a
+  // few slots earlier.
+  template <class Prefetch, class Visit>
+  void drain(int slice, const Prefetch& prefetch, const Visit& visit) {
     std::vector<std::uint32_t>& touched = touched_[static_cast<std::size_t>(slice)];
     touched.clear();
     for (std::size_t i = 0; i < used_; ++i) add_up(entries_[i].slice(slice), touched);
     for (std::size_t i = 0; i < touched.size(); ++i) {
       if (i + kAhead < touched.size()) {
         ARBORA_PREFETCH(&sums_[touched[i + kAhead]]);
-        ask_for(touched[i + kAhead]);
+        prefetch(touched[i + kAhead]);
       }
       const double sum = sums_[touched[i]];
-      if (sum == 0.0) continue;  // cancelled, or a second mention
+      if (sum == 0.0) continue;  // cancelled, or already visited
       sums_[touched[i]] = 0.0;
       visit(touched[i], sum);
     }

@@ -1,5 +1,5 @@
 // Linear scores with one number per outcome: labels of arcs, or hidden clusters of arcs. A feature
-// owns a row of weights, one for each outcome, so that all outcomes are scored in one sweep.
+// owns a row of weights, one for each outcome, so that one pass scores all outcomes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace arbora::scoring {
 
-// What the rows are about, and so which templates they have.
+// The kind of outcomes, which decides the templates.
 enum class Outcomes : int {
   label = 0,  // labels of arcs
   edge = 1,   // hidden clusters of arcs: all templates of arcs (Smith & Smith 2007, section 5.2)

@@ -1,7 +1,7 @@
-// Sinks of the feature templates for tables of single weights: scores and gradients.
+// Sinks of the feature templates: what all kernels share, and those for tables of single weights.
 //
 // A feature's slot is the top bits of its key; each feature fires twice, at the slot XOR each of
-// two variants below 16, so that both weights lie in one line of memory.
+// two variants below 16, so that both weights lie in one cache line.
 #pragma once
 
 #include <array>
@@ -14,6 +14,50 @@
 
 namespace arbora::scoring {
 
+// A sink that hashes every feature and calls add(key, value). Features of hidden words do not fire.
+template <class Add>
+struct KeySink {
+  Add add;
+
+  template <class... Atoms>
+  void operator()(const Template& name, const Atoms&... atoms) {
+    weighted(1.0F, name, atoms...);
+  }
+  template <class... Atoms>
+  void weighted(float value, const Template& name, const Atoms&... atoms) {
+    if (sees_hidden(atoms...)) return;
+    add(key_of(name, atoms...), static_cast<double>(value));
+  }
+};
+
+// Scoring waits for memory most of the time. Two sinks take turns: while one's features are hashed
+// and their weights prefetched, the weights of the other, named before, arrive and are added up.
+// A Sink has start(...), which begins with another part, and finish(), which adds up its weights.
+template <class Sink>
+class DoubleBuffer {
+ public:
+  template <class... Arguments>
+  explicit DoubleBuffer(const Arguments&... arguments)
+      : first_(arguments...), second_(arguments...) {}
+  ~DoubleBuffer() { before_->finish(); }
+  DoubleBuffer(const DoubleBuffer&) = delete;
+  DoubleBuffer& operator=(const DoubleBuffer&) = delete;
+
+  // Calls start(...) and name_features(sink). The score is added up in the next call but one, or
+  // by the destructor.
+  template <class NameFeatures, class... Start>
+  void next(const NameFeatures& name_features, const Start&... start) {
+    now_->start(start...);
+    name_features(*now_);
+    before_->finish();
+    std::swap(now_, before_);
+  }
+
+ private:
+  Sink first_, second_;
+  Sink *now_ = &first_, *before_ = &second_;
+};
+
 // Where a feature's weight is, in a table of 2^bits.
 inline std::uint32_t slot_of(std::uint64_t key, int bits) {
   return static_cast<std::uint32_t>(key >> static_cast<unsigned>(64 - bits));
@@ -23,29 +67,27 @@ struct Variants {
   std::uint32_t first, second;
 };
 
-// The slots of one part's features. Most of the time of scoring is waiting for memory, so the slots
-// are asked for when they are known and added up while those of the next part are on their way.
+// The slots of one part's features: prefetched when they are named, added up later.
 template <class Weight>
 class SlotScore {
  public:
   SlotScore(const Weight* weights, int bits) : weights_(weights), bits_(bits) {}
 
-  // Begins with another part.
   void start(Variants variants, double* answer) {
     variants_ = variants;
     answer_ = answer;
     count_ = 0;
     rest_ = 0.0;
   }
-  // Adds everything to where the answer is.
+  // Adds the sum to the answer.
   void finish() {
     if (answer_ != nullptr) *answer_ += sum();
     answer_ = nullptr;
   }
 
   template <class... Atoms>
-  void operator()(const features::Template& name, const Atoms&... atoms) {
-    if (features::sees_hidden(atoms...)) return;
+  void operator()(const Template& name, const Atoms&... atoms) {
+    if (sees_hidden(atoms...)) return;
     const std::uint32_t slot = slot_of(key_of(name, atoms...), bits_);
     ARBORA_PREFETCH(weights_ + slot);
     if (count_ == slots_.size()) {
@@ -55,8 +97,8 @@ class SlotScore {
     slots_[count_++] = slot;
   }
   template <class... Atoms>
-  void weighted(float value, const features::Template& name, const Atoms&... atoms) {
-    if (features::sees_hidden(atoms...)) return;
+  void weighted(float value, const Template& name, const Atoms&... atoms) {
+    if (sees_hidden(atoms...)) return;
     rest_ += static_cast<double>(value) * both(slot_of(key_of(name, atoms...), bits_));
   }
 
@@ -80,27 +122,19 @@ class SlotScore {
   std::array<std::uint32_t, 512> slots_;
 };
 
-// Two of them that take turns: one's weights come in while the other's features are named.
 template <class Weight>
 class SlotScores {
  public:
-  SlotScores(const Weight* weights, int bits) : first_(weights, bits), second_(weights, bits) {}
-  ~SlotScores() { before_->finish(); }
-  SlotScores(const SlotScores&) = delete;
-  SlotScores& operator=(const SlotScores&) = delete;
+  SlotScores(const Weight* weights, int bits) : sinks_(weights, bits) {}
 
-  // Calls name_features(sink), whose score is added to the answer by the time of the next but one.
+  // Adds the score of the features that name_features(sink) names to the answer, with a delay.
   template <class NameFeatures>
   void next(Variants variants, double* answer, const NameFeatures& name_features) {
-    now_->start(variants, answer);
-    name_features(*now_);
-    before_->finish();
-    std::swap(now_, before_);
+    sinks_.next(name_features, variants, answer);
   }
 
  private:
-  SlotScore<Weight> first_, second_;
-  SlotScore<Weight>*now_ = &first_, *before_ = &second_;
+  DoubleBuffer<SlotScore<Weight>> sinks_;
 };
 
 // d times the features of one part.
@@ -111,12 +145,12 @@ struct SlotEntries {
   double d;
 
   template <class... Atoms>
-  void operator()(const features::Template& name, const Atoms&... atoms) {
+  void operator()(const Template& name, const Atoms&... atoms) {
     weighted(1.0F, name, atoms...);
   }
   template <class... Atoms>
-  void weighted(float value, const features::Template& name, const Atoms&... atoms) {
-    if (features::sees_hidden(atoms...)) return;
+  void weighted(float value, const Template& name, const Atoms&... atoms) {
+    if (sees_hidden(atoms...)) return;
     const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
     entries.add(slot ^ variants.first, static_cast<double>(value) * d);
     entries.add(slot ^ variants.second, static_cast<double>(value) * d);

@@ -4,7 +4,7 @@
 
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 
 struct ArcScores {
   const double* first;
@@ -16,4 +16,4 @@ struct ArcScores {
   bool allows(Index head, Index modifier) const { return (*this)(head, modifier) != kForbidden; }
 };
 
-}  // namespace arbora
+}  // namespace arbora::tree

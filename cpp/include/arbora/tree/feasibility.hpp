@@ -1,5 +1,5 @@
-// Is there a tree at all? A question about the graph of allowed arcs, answered before any sum, and
-// never from a zero or a tiny pivot.
+// Whether there is a tree, decided on the graph of allowed arcs before any sum; never from a zero
+// or a tiny pivot.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 #include "arbora/tree/arc_scores.hpp"
 
-namespace arbora {
+namespace arbora::tree {
 
 // Beyond this a score is refused: exponents of sums of n such scores still fit wide numbers.
 inline constexpr double kLargestScore = 1e14;
@@ -20,7 +20,7 @@ enum class Problem : int {
   no_root = 3,       // no word may be attached to the root (single-root)
   second_root = 4,   // the word can only be reached through a second root arc (single-root)
   crossing = 5,      // every tree has crossing arcs; freeing the head of this word allows one
-  crossing_any = 6,  // likewise, but no single word's head is to blame
+  crossing_any = 6,  // the same, but no single word's head is the cause
 };
 
 struct Verdict {
@@ -39,4 +39,4 @@ std::vector<bool> possible_single_roots(ArcScores scores);
 std::vector<bool> possible_spanning_arcs(ArcScores scores, Root root,
                                          std::span<const Index> modifiers);
 
-}  // namespace arbora
+}  // namespace arbora::tree

@@ -1,30 +1,50 @@
 // Which parts of second order a sentence has once its arcs are chosen, and where their scores lie.
 //
-// A part is a few arcs of one head that are looked at together:
-//
-//   consecutive siblings  (h, side, s, m)     s and m follow each other outwards from h
-//   siblings              (h, s, m)           any two modifiers of h
-//   grandparents          (g, h, m)           the head of h and a modifier of h
-//   grandsiblings         (g, h, side, s, m)  a grandparent with consecutive siblings
-//
 // Only parts whose arcs are all kept exist, so the parts of one head form small dense tables. All
-// tables of a kind lie in one flat array, which holds scores, marginals or gradients alike.
+// tables of a kind lie in one flat array, which holds scores, marginals or gradients alike. What a
+// kind's parts are and how they lie is a row of the table in part_kinds.hpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "arbora/base/types.hpp"
 
-namespace arbora {
+namespace arbora::tree {
+
+enum class PartKind : std::size_t {
+  consecutive,
+  siblings,
+  grandparents,
+  grandsiblings,
+  head_bigrams,
+};
+inline constexpr std::size_t kPartKinds = 5;
+
+// Something for each kind.
+template <class Value>
+struct ByKind {
+  std::array<Value, kPartKinds> of{};
+
+  Value& operator[](PartKind kind) { return of[static_cast<std::size_t>(kind)]; }
+  const Value& operator[](PartKind kind) const { return of[static_cast<std::size_t>(kind)]; }
+};
+
+// Calls use(kind) for every kind.
+template <class Use>
+void for_each_kind(const Use& use) {
+  for (std::size_t kind = 0; kind < kPartKinds; ++kind) use(static_cast<PartKind>(kind));
+}
 
 // Which kinds of parts a model has.
 struct PartKinds {
-  bool consecutive = false, siblings = false, grandparents = false, grandsiblings = false;
+  ByKind<bool> given;
 
+  bool has(PartKind kind) const { return given[kind]; }
   // Whether what a head's modifiers score depends on the head's own head.
-  bool grand() const { return grandparents || grandsiblings; }
+  bool grand() const { return has(PartKind::grandparents) || has(PartKind::grandsiblings); }
 };
 
 // Pairs (previous, next) of consecutive siblings on a side with k modifiers, counted outwards:
@@ -71,13 +91,10 @@ class PartIndex {
   // Where a modifier stands among its head's on its side, or -1 if the arc is not kept.
   Index place(Index head, Index modifier) const;
 
-  // Flat sizes and places of the tables.
-  Index consecutive() const { return kinds_.consecutive ? first_pairs_.back() : 0; }
-  Index siblings() const { return kinds_.siblings ? first_siblings_.back() : 0; }
-  Index grandparents() const { return kinds_.grandparents ? first_grandparents_.back() : 0; }
-  Index grandsiblings() const { return kinds_.grandsiblings ? first_grandsiblings_.back() : 0; }
+  // The number of parts of a kind; 0 if the model does not have the kind.
+  Index count(PartKind kind) const { return counts_[kind]; }
 
-  // The table of a side's consecutive pairs: sibling_pairs(k) numbers.
+  // The table of a side's consecutive pairs: sibling_pairs(k) numbers; then the end of the last.
   Index consecutive_at(Index head, int side) const { return first_pairs_[at(2 * head + side)]; }
   // The pairs of any two modifiers of a head, counted from left to right: the pair i < j is at
   // j (j - 1) / 2 + i.
@@ -91,7 +108,6 @@ class PartIndex {
   }
 
  private:
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
   static std::span<const std::int32_t> slice(const std::vector<std::int32_t>& all,
                                              const std::vector<Index>& first, Index i) {
     return {all.data() + first[at(i)], all.data() + first[at(i + 1)]};
@@ -102,6 +118,7 @@ class PartIndex {
   std::vector<std::int32_t> modifiers_, heads_;
   std::vector<Index> first_modifier_, first_head_;
   std::vector<Index> first_pairs_, first_siblings_, first_grandparents_, first_grandsiblings_;
+  ByKind<Index> counts_;
 };
 
 // The parts of many sentences; flat arrays hold one sentence after the other.
@@ -111,7 +128,10 @@ class PartBatch {
             int threads);
 
   struct Place {
-    Index cells, words, arcs, consecutive, siblings, grandparents, grandsiblings;
+    Index cells, words, arcs;
+    ByKind<Index> parts;
+
+    Index operator[](PartKind kind) const { return parts[kind]; }
   };
 
   Index size() const { return static_cast<Index>(sentences_.size()); }
@@ -130,48 +150,20 @@ class PartBatch {
 // that the model does not have are null.
 template <class Number>
 struct PartValues {
-  Number *arcs = nullptr, *consecutive = nullptr, *siblings = nullptr, *grandparents = nullptr,
-         *grandsiblings = nullptr;
+  Number* arcs = nullptr;
+  ByKind<Number*> tables;
+
+  Number*& operator[](PartKind kind) { return tables[kind]; }
+  Number* operator[](PartKind kind) const { return tables[kind]; }
 
   PartValues of(const PartBatch::Place& place) const {
-    const auto moved = [](Number* all, Index by) { return all == nullptr ? nullptr : all + by; };
-    return {moved(arcs, place.cells), moved(consecutive, place.consecutive),
-            moved(siblings, place.siblings), moved(grandparents, place.grandparents),
-            moved(grandsiblings, place.grandsiblings)};
+    PartValues own{arcs + place.cells, {}};
+    for_each_kind([&](PartKind kind) {
+      if (tables[kind] != nullptr) own[kind] = tables[kind] + place[kind];
+    });
+    return own;
   }
 };
 using PartScores = PartValues<const double>;
 
-enum class PartKind : int { consecutive = 0, siblings = 1, grandparents = 2, grandsiblings = 3 };
-
-// What is wrong with a part that a user names.
-enum class PartFault : std::int64_t {
-  range = -1,   // no such word or side
-  pruned = -2,  // one of its arcs is forbidden
-  order = -3,   // modifiers on the wrong side, or not in order
-};
-
-// The number of a part in its kind's flat array, from the columns that users write (-1 for START,
-// END and the root's grandparent); a PartFault if there is none.
-Index part_number(const PartIndex& parts, PartKind kind, const std::int64_t* columns);
-
-// How many columns a part of this kind has.
-constexpr Index part_columns(PartKind kind) {
-  return kind == PartKind::consecutive ? 4 : kind == PartKind::grandsiblings ? 5 : 3;
-}
-
-// The parts of a kind in the order of their numbers, as the columns that users write.
-void list_parts(const PartIndex& parts, PartKind kind, std::int64_t* columns);
-
-// The numbers of the parts that a tree has, appended to `numbers`; false if an arc is not kept.
-bool parts_of_tree(const PartIndex& parts, PartKind kind, const std::int32_t* heads,
-                   std::vector<Index>& numbers);
-
-// The same of a tree whose pruned arcs are left out.
-void kept_parts_of_tree(const PartIndex& parts, PartKind kind, const std::int32_t* heads,
-                        std::vector<Index>& numbers);
-
-// The full score of a tree, its arcs included; -inf if an arc is not kept.
-double score_of_tree(const PartIndex& parts, const PartScores& scores, const std::int32_t* heads);
-
-}  // namespace arbora
+}  // namespace arbora::tree
