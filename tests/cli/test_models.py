@@ -127,7 +127,7 @@ def test_explain_from_standard_input(run, model):
         (["--word", "1", "--sentence", "99"], "has no sentence 99"),
         (["--word", "1", "--head", "1"], "the head of word 1"),
         (["--word", "1", "--head", "50"], "the head of word 1"),
-        (["--word", "1", "--head", "2", "--against", "2"], "name another"),
+        (["--word", "1", "--head", "2", "--against", "2"], "must be another head"),
     ],
 )
 def test_questions_without_an_answer(run, model, arguments, part):
