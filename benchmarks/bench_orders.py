@@ -18,7 +18,7 @@ from bench_parser import Parse, arbora_parse, find
 from timing import interleaved, ratio, wall_and_processor
 
 import arbora
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.inference.packed_second_order import PackedSecondOrder
 from arbora.models.decoding import Decoder
 
@@ -63,7 +63,7 @@ def exact_sums(folder: Path, memory: Path, rounds: int) -> None:
     model = arbora.load(
         model_of(folder, memory, "grandsibling", trees="projective", inference="exact"), threads=1
     ).model
-    block = read_whole(list(arbora.read_conllu(find(folder, "test"))))
+    block = read_treebank(list(arbora.read_conllu(find(folder, "test"))))
     encoded = model.encoder.encode(block)
     scores = Decoder(model, 1).score(encoded, np.arange(len(block))).scores
     one, two = (PackedSecondOrder(scores, model.root, threads) for threads in (1, 2))

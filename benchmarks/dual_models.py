@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 import arbora
 from arbora.data import Sentence
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.evaluation.rules import rule_for
 from arbora.inference.dual import DualAnswers, Solver, decode_dual
 from arbora.models.decoding import Decoder
@@ -128,7 +128,7 @@ class Study:
 def scored(sentences: list[Sentence], parser: arbora.Parser) -> Scored:
     """The scores of a higher-order parser for the given sentences."""
     model = parser.model
-    block = read_whole(sentences)
+    block = read_treebank(sentences)
     encoded, decoder = model.encoder.encode(block), Decoder(model, 1)
     parts = [decoder.score(encoded, np.array([i])).scores for i in range(len(sentences))]
     rule = rule_for(None, sentences[0].format)

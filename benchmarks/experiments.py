@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 import arbora
 from arbora.data import Sentence
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.evaluation.rules import rule_for
 from arbora.models.output import parse_block
 from arbora.options import ParseOptions
@@ -187,7 +187,7 @@ def _judge(
 ) -> Result:
     options = build(ParseOptions, how)
     started = time.perf_counter()
-    block = parse_block(parser.decoder(options), read_whole(gold), options)
+    block = parse_block(parser.decoder(options), read_treebank(gold), options)
     parsing = time.perf_counter() - started
     parsed = list(block)
     rule = rule_for(None, gold[0].format)

@@ -9,7 +9,7 @@ import numpy as np
 
 from arbora import ProjectiveTrees, Sentence, SpanningTrees
 from arbora._core import learning as kernels
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.features import Encoded, Encoder, FeatureSettings
 from arbora.fitting.trainer import Problem
 from arbora.fitting.treebank import KeptArcs, Treebank
@@ -60,7 +60,7 @@ def without_heads(sentence, rng, share):
 
 
 def toy_treebank(sentences, templates="rich"):
-    block = read_whole(sentences)
+    block = read_treebank(sentences)
     settings = FeatureSettings.for_training(templates, block)
     return settings, Treebank.from_block(block, Encoder(settings), LABELS)
 
@@ -96,7 +96,7 @@ def toy_part_problem(sentences, kinds, rng=None, *, trees="projective", root="si
 
 
 def encode(sentences, templates="rich", settings=None, clusters=None):
-    block = read_whole(sentences)
+    block = read_treebank(sentences)
     settings = settings or FeatureSettings.for_training(templates, block)
     return settings, Encoded(block, settings, clusters)
 

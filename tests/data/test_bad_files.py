@@ -19,8 +19,8 @@ from arbora import (
     Sentence,
     read_conllu,
 )
-from arbora.data import read_blocks, whole
-from arbora.data.whole import read_whole
+from arbora.data import read_blocks, treebank
+from arbora.data.treebank import read_treebank
 from tests.data.zoo import SEA, STORM, row, text
 
 CYCLE = [row(1, "a", 2), row(2, "b", 1), row(3, "c", 0)]
@@ -298,9 +298,9 @@ def test_sentences_have_a_limit(tmp_path, monkeypatch, name, packed):
     reader = read_conllu(path, skip_bad=True, max_sentence_bytes=1_000_000)
     with pytest.raises(DataError, match=r", line \d+: a sentence has more than 1 MB") as error:
         list(reader)
-    monkeypatch.setattr(whole, "MAX_SENTENCE_BYTES", 1_000_000)
+    monkeypatch.setattr(treebank, "MAX_SENTENCE_BYTES", 1_000_000)
     with pytest.raises(DataError):
-        read_whole(path)
+        read_treebank(path)
     assert tracemalloc.get_traced_memory()[1] < 8_000_000
     tracemalloc.stop()
     assert error.value.line in (5, 9)
@@ -323,11 +323,11 @@ def test_the_limit_of_a_sentence_can_be_raised():
 def test_large_files_are_read_whole(monkeypatch):
     """In pieces that are put together again."""
     data = b"".join(text(*sentence) for sentence in (STORM, SEA) for _ in range(50))
-    at_once = read_whole(io.BytesIO(data))
-    monkeypatch.setattr(whole, "MAX_SENTENCE_BYTES", 1000)
-    in_pieces = read_whole(io.BytesIO(data))
+    at_once = read_treebank(io.BytesIO(data))
+    monkeypatch.setattr(treebank, "MAX_SENTENCE_BYTES", 1000)
+    in_pieces = read_treebank(io.BytesIO(data))
     assert in_pieces.render() == at_once.render() == data
     assert in_pieces.heads.tolist() == at_once.heads.tolist()
-    monkeypatch.setattr(whole, "_WHOLE", len(data) // 2)
+    monkeypatch.setattr(treebank, "_WHOLE", len(data) // 2)
     with pytest.raises(DataError, match="at most 2 GB"):
-        read_whole(io.BytesIO(data))
+        read_treebank(io.BytesIO(data))

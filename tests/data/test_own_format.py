@@ -18,7 +18,7 @@ class Arrows:
         return Sign.certain if b">" in beginning else Sign.no
 
     def read(self, text, place):
-        end = len(text) if place.whole else text.rfind(b"\n") + 1
+        end = len(text) if place.is_last else text.rfind(b"\n") + 1
         lines = text[:end].decode().split("\n")
         starts, forms, heads, faults = [], [], [], []
         for number, line in enumerate(lines, start=place.first_line):

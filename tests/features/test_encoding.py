@@ -11,7 +11,7 @@ from arbora import DataError, FileError, Sentence
 from arbora.data import Block
 from arbora.data.conllu import sentences_of
 from arbora.data.formats import layout_named
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.errors import ArgumentError
 from arbora.features import FeatureSettings, TemplateSet, WordClusters, read_clusters
 from arbora.scoring import LinearScorer
@@ -34,7 +34,7 @@ def scores(sentence, settings, clusters=None):
 
 
 def settings_for(sentence, templates="rich"):
-    return FeatureSettings.for_training(templates, read_whole([sentence]))
+    return FeatureSettings.for_training(templates, read_treebank([sentence]))
 
 
 def full(**changes):

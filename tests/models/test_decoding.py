@@ -10,7 +10,7 @@ import pytest
 
 from arbora import ArgumentError, Parser, ProjectiveTrees, Sentence, SpanningTrees, read_conllu
 from arbora.data import read_blocks
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.inference.tree_checks import in_class
 from arbora.testing import EnumeratedTrees
 from tests.small_parsers import arc_scores, at_temperature, sentences, trained
@@ -167,7 +167,7 @@ def test_hidden_clusters_by_enumeration():
     """map sums over the clusters of an arc, max-z maximises; probabilities always sum."""
     parser = at_temperature(trained(clusters=3), 1.0)
     short = [Sentence.from_words(s.forms[:4], s.upos[:4]) for s in sentences("test", 6)]
-    block = read_whole(short)
+    block = read_treebank(short)
     encoded = parser.model.encoder.encode(block)
     answers = {how: parser.parse(short, decode=how) for how in ("map", "max-z")}
     for i, sentence in enumerate(short):

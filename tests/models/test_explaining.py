@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import arbora
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.features import WordClusters
 from arbora.models.variants import variant_text
 from tests.small_parsers import arc_scores
@@ -47,7 +47,7 @@ def test_contributions_sum_to_the_difference(sentences, options):
     explained = 0
     for sentence in sentences[:6]:
         model = parser.model
-        encoded = model.encoder.encode(read_whole([sentence]))
+        encoded = model.encoder.encode(read_treebank([sentence]))
         n = len(sentence)
         scores = arc_scores(model, encoded, [0]).reshape(n + 1, n + 1, -1).max(axis=2)
         for word in range(1, n + 1):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from arbora import ArgumentError
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.inference.tree_checks import in_class
 from arbora.models.decoding import Decoder
 from arbora.models.variants import part_variant_text
@@ -27,7 +27,7 @@ MODELS = [
 
 def parts_of(parser, sentence):
     """The scores of a sentence, from the decoder."""
-    encoded = parser.model.encoder.encode(read_whole([sentence]))
+    encoded = parser.model.encoder.encode(read_treebank([sentence]))
     return Decoder(parser.model, 1).score(encoded, np.array([0])).scores.sentence(0)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from arbora import Parser, Sentence, read_conllu
 from arbora.data import Block, Stage, sentences_of
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.options import ParseOptions
 from tests.small_parsers import SMALL, sentences, trained
 from tests.toys import toy_sentences
@@ -146,7 +146,7 @@ def test_misc_that_only_looks_like_an_earlier_parse_stays(path, tmp_path):
 def test_a_parser_is_a_stage(path):
     """Called with a block it gives what the command writes, and numbers of draws go on."""
     parser = trained()
-    block = read_whole(path)
+    block = read_treebank(path)
     assert isinstance(parser, Stage)
     done = parser(block)
     assert done.texts(0, len(done)).decode() == written(parser, path)

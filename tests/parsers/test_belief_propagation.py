@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from arbora import ArgumentError, LoopyTrees, Parser, Sentence
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.models.model_file import from_bytes, to_bytes
 from arbora.models.output import parse_block
 from arbora.options import ParseOptions, ParserOptions
@@ -20,7 +20,7 @@ BP = {"order": "grandsibling", "inference": "bp", "labels": "none"}
 
 def decoded(parser, some, **options):
     how = ParseOptions(**options)
-    return parse_block(parser.decoder(how), read_whole(some), how)
+    return parse_block(parser.decoder(how), read_treebank(some), how)
 
 
 @pytest.mark.parametrize("factors", ["pairs", "automata"])

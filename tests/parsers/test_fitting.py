@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arbora import ArgumentError, DataError, ModelError, Parser, Sentence
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.features import WordClusters
 from arbora.models.model_file import to_bytes
 from tests.small_parsers import SMALL, arc_scores, sentences
@@ -329,7 +329,7 @@ class TestGoingOn:
     def test_widened_weights_mean_the_same(self):
         model = fit(labels="joint").model
         wider = model.with_labels(["new"])
-        block = read_whole(sentences("test", 3))
+        block = read_treebank(sentences("test", 3))
         encoded = model.encoder.encode(block)
         before, after = (
             arc_scores(m, encoded, np.arange(3)).reshape(-1, len(m.labels)) for m in (model, wider)

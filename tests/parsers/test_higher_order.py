@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arbora import ArgumentError, Parser, SecondOrderTrees, SpanningTrees
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.inference.engines import SecondOrder
 from arbora.inference.tree_parts import tree_parts
 from arbora.models.decoding import Decoder
@@ -22,7 +22,7 @@ ORDERS = ["sibling", "grandparent", "grandsibling"]
 
 def decoded(parser, some, **options):
     how = ParseOptions(**options)
-    return parse_block(parser.decoder(how), read_whole(some), how)
+    return parse_block(parser.decoder(how), read_treebank(some), how)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -31,7 +31,7 @@ def test_the_tree_is_the_best_under_the_scores(order, rng):
     parser = trained(order=order, labels="none")
     short = toy_sentences(rng, [1, 3, 4, 5, 5])
     answer = decoded(parser, short)
-    encoded = parser.model.encoder.encode(read_whole(short))
+    encoded = parser.model.encoder.encode(read_treebank(short))
     parts = Decoder(parser.model, 1).score(encoded, np.arange(len(short))).scores
     first = 0
     for i, sentence in enumerate(short):
@@ -126,7 +126,7 @@ def test_probabilities_of_dual_models_are_those_of_first_order(test_sentences):
 @pytest.mark.parametrize("decode", ["map", "mbr"])
 def test_exact_models_have_probabilities_of_their_own(test_sentences, decode):
     parser = trained(order="grandsibling", trees="projective", inference="exact", labels="none")
-    block = read_whole(test_sentences)
+    block = read_treebank(test_sentences)
     how = ParseOptions(decode=decode, probabilities=True)
     answer = parse_block(parser.decoder(how), block, how).trees
     scored = parser.decoder(how).score(parser.model.encoder.encode(block), np.arange(len(block)))

@@ -11,7 +11,7 @@ import pytest
 
 import arbora
 from arbora import ArgumentError, ModelError, Parser
-from arbora.data.whole import read_whole
+from arbora.data.treebank import read_treebank
 from arbora.features import Encoder, FeatureSettings
 from arbora.fitting.rate_search import best_rate
 from arbora.fitting.treebank import Treebank
@@ -86,7 +86,7 @@ def test_a_scorer_that_is_not_registered(parser, monkeypatch, tmp_path):
 
 def test_the_gradient_reaches_the_parameters(data):
     """Finite differences of the loss in every parameter of both forms, through the beliefs."""
-    block = read_whole(data[0][:4])
+    block = read_treebank(data[0][:4])
     encoder = Encoder(FeatureSettings.for_training("rich", block))
     treebank = Treebank.from_block(block, encoder, [])
     sides = treebank.encoded.n_words + 1

@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from arbora.data.aside import path_aside, remove_leftovers
 from arbora.data.source import check_path
+from arbora.data.temporary_files import remove_leftovers, temporary_path
 from arbora.errors import ArgumentError, FileError, unwritable
 
 __all__ = ["WritePath", "open_output"]
@@ -104,7 +104,7 @@ def _opened(target: Path, name: str) -> Iterator[IO[bytes]]:
 @contextmanager
 def _written_aside(target: Path, name: str, durable: bool) -> Iterator[IO[bytes]]:
     remove_leftovers(target)
-    aside = path_aside(target)
+    aside = temporary_path(target)
     with _one_sentence(name):
         stream = _new_file(aside)
     try:

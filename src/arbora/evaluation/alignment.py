@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from arbora.arrays import as_iterator
 from arbora.data import read_conllu
 from arbora.data.source import ReadPath
-from arbora.data.whole import is_file
+from arbora.data.treebank import is_file
 from arbora.errors import AlignmentError, ArgumentError
 from arbora.evaluation.counts import TreeFaults
 from arbora.evaluation.rules import EvaluationRule, rule_for

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save as save_tensors
 
 from arbora.data import Block, open_output
-from arbora.data.aside import remove_leftovers
+from arbora.data.temporary_files import remove_leftovers
 from arbora.errors import FileError, ModelError
 from arbora.features import WordClusters
 from arbora.fitting.loop import History, Parameters

@@ -13,7 +13,7 @@ from arbora.data import Block, Chunk, Sentence, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
 from arbora.data.source import ReadPath, check_path
-from arbora.data.whole import TreebankSource, is_file, read_whole
+from arbora.data.treebank import TreebankSource, is_file, read_treebank
 from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.features import WordClusters, read_clusters
 from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, SpanningTrees
@@ -123,7 +123,7 @@ class Parser:
         """
 
         def block_of(source: TreebankSource, what: str) -> Block:
-            block = read_whole(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
+            block = read_treebank(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
             if not (np.asarray(block.heads) >= 0).any():
                 name = source if isinstance(source, str | os.PathLike) else f"the {what} data"
                 raise DataError(f"no word has a head; {what} data must be annotated", str(name), 1)
@@ -170,7 +170,7 @@ class Parser:
             raise ArgumentError("parse() takes a list of sentences: put the sentence into a list.")
         if is_file(source):
             return self._parse_file(cast("ReadPath", source), how)
-        block = read_whole(source)
+        block = read_treebank(source)
         check_lengths(block, how.max_words)
         return list(parse_block(self.decoder(how), block, how)) if len(block) else []
 
@@ -253,7 +253,7 @@ class Parser:
         )  # fmt: skip
 
     def _scored(self, sentence: Sentence) -> Scored:
-        encoded = self.model.encoder.encode(read_whole([sentence]))
+        encoded = self.model.encoder.encode(read_treebank([sentence]))
         return self.decoder().score(encoded, np.array([0]))
 
     def _calibrated(self, sentence: Sentence) -> Any:
@@ -278,7 +278,7 @@ class Parser:
         """
         from arbora.models.explaining import check_word, explain_arc
 
-        block = read_whole([sentence])
+        block = read_treebank([sentence])
         check_word(block, word)
         heads = np.zeros(block.words(0), dtype=np.int32)
         if head is None or self.model.scorer.kinds:
@@ -291,7 +291,7 @@ class Parser:
         from arbora.evaluation import evaluate
 
         how = build(ParseOptions, options)
-        block = read_whole(gold)
+        block = read_treebank(gold)
         parsed = parse_block(self.decoder(how), block, how) if len(block) else ()
         return evaluate(list(sentences_of(block)), list(parsed))
 

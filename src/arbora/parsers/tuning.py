@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from arbora.data import Sentence, read_conllu
 from arbora.data.source import ReadPath
-from arbora.data.whole import TreebankSource, is_file
+from arbora.data.treebank import TreebankSource, is_file
 from arbora.errors import ArgumentError
 from arbora.options import (
     MiraOptions,

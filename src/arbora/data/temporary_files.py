@@ -14,12 +14,12 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["path_aside", "remove_leftovers"]
+__all__ = ["remove_leftovers", "temporary_path"]
 
 _LONGEST = 100  # bytes of the target's name; file systems take 255 in all
 
 
-def path_aside(target: Path) -> Path:
+def temporary_path(target: Path) -> Path:
     """A new hidden path beside the target, with this process's name in it."""
     owner = f"{_place()}-{os.getpid()}"
     return target.with_name(f".{_stem(target)}.{owner}.{secrets.token_hex(6)}.tmp")

@@ -14,14 +14,14 @@ from arbora.data.sentence import Sentence
 from arbora.data.source import ReadPath
 from arbora.errors import ArgumentError, DataError
 
-__all__ = ["TreebankSource", "is_file", "read_whole"]
+__all__ = ["TreebankSource", "is_file", "read_treebank"]
 
 TreebankSource = ReadPath | Iterable[Sentence]
 
 _WHOLE = (1 << 31) - 1
 
 
-def read_whole(
+def read_treebank(
     source: TreebankSource,
     format: str | None = None,  # noqa: A002  # the public name
     *,
