@@ -334,7 +334,7 @@ def test_very_long_sentences_are_refused_with_their_line(run, model, tmp_path, m
     assert answer.exit_code == 2
     assert answer.stderr == (
         "arbora: long.conllu, line 6: the sentence has 2001 words and the limit is 2000: split it, "
-        "or raise max_words.\n"
+        "or raise the limit (--max-words, max_words).\n"
     )
     skipped = run("parse", "--model", model, "--skip-bad", "long.conllu")
     assert skipped.exit_code == 0

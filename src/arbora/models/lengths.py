@@ -15,5 +15,5 @@ def check_lengths(block: Block, max_words: int) -> None:
     for i in np.flatnonzero(block.n_words > max_words).tolist():
         raise TooLargeError(
             f"sentence {i + 1}: the sentence has {block.words(i)} words and the limit is "
-            f"{max_words}: split it, or raise max_words."
+            f"{max_words}: split it, or raise the limit (--max-words, max_words)."
         )
