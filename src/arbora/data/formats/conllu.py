@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from arbora._core import data as _core
 from arbora.data.block import CONLLU_LAYOUT
-from arbora.data.formats.column_format import ColumnFormat, columns_of
+from arbora.data.formats.column_format import ColumnFormat
 from arbora.data.formats.lines import Words
 from arbora.data.formats.protocols import Sign
+from arbora.data.formats.ten_columns import ten_column_sign
 
 __all__ = ["CONLLU"]
 
 
 def _sign(beginning: bytes) -> Sign:
-    """The rule is written in the core's `block.hpp` and in docs/treebanks.md."""
-    if columns_of(beginning) != 10:
-        return Sign.no
-    universal, certain = _core.guess_format(beginning)
-    return Sign.no if not universal else Sign.certain if certain else Sign.possible
+    return ten_column_sign(beginning, universal=True)
 
 
 def _same(words: Words) -> Words:
