@@ -46,8 +46,6 @@ class Scores:
         """All parts of the given kinds over the allowed arcs, with scores of zero."""
         answer = cls.over_mask((arcs > -np.inf).view(np.uint8), n_words, kinds, threads)
         answer.arcs[:] = arcs
-        for table in answer.tables.values():
-            table[:] = 0.0
         return answer
 
     @classmethod
@@ -58,12 +56,12 @@ class Scores:
         kinds: Sequence[PartKind],
         threads: int = 1,
     ) -> Scores:
-        """All parts of the given kinds over a mask of arcs, with room for their scores."""
+        """All parts of the given kinds over a mask of arcs, with scores of zero."""
         counts = np.asarray(n_words, np.int64)
         index = part_batch(kept, counts, kinds, threads)
         sizes = {kind: index.first(kind_number(kind), len(counts)) for kind in kinds}
-        tables = {kind: np.empty(size) for kind, size in sizes.items()}
-        return cls(np.empty(len(kept)), counts, None, tables, index)
+        tables = {kind: np.zeros(size) for kind, size in sizes.items()}
+        return cls(np.zeros(len(kept)), counts, None, tables, index)
 
     @classmethod
     def from_parts(cls, parts: Parts) -> Scores:
