@@ -19,6 +19,7 @@ from arbora.data.formats.lines import ID, Lines, Row, Words
 from arbora.data.output import WritePath, open_output
 from arbora.data.source import ReadPath, source_name
 from arbora.errors import DataError
+from arbora.options import spelled
 
 __all__ = ["Conversion", "convert"]
 
@@ -89,7 +90,7 @@ def _refusal(found: Counter[str], to: str) -> str:
     what = ", ".join(sorted(found))
     return (
         f"{FORMATS[to].title} cannot hold what the sentence has ({what}); choose another format, "
-        "or convert without strict"
+        f"or leave out {spelled('strict')}"
     )
 
 
