@@ -78,10 +78,7 @@ def _annotation(marginals: Scores, gold: Gold) -> tuple[NDArray[np.bool_], Place
     """Which words are annotated, and the cells of their arcs."""
     if marginals.depth != gold.n_labels:
         raise ArgumentError("marginals and gold trees have different numbers of labels.")
-    known = gold.heads >= 0
-    if gold.labels is not None:
-        known = known & (gold.labels >= 0)
-    return known, gold.cells()[known]
+    return gold.annotated, gold.cells()[gold.annotated]
 
 
 def _columns(gold: Gold, known: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arbora.errors import ShapeError
 from arbora.scores import Layout, Places
@@ -33,13 +34,18 @@ class Gold(NamedTuple):
         check_heads(self.heads, n_words)
 
     @property
+    def annotated(self) -> NDArray[np.bool_]:
+        """Which words have a head and, if there are labels, a label, (words,)."""
+        known = self.heads >= 0
+        return known if self.labels is None else known & (self.labels >= 0)
+
+    @property
     def complete(self) -> bool:
-        """Whether there is just one structure that agrees with the annotation."""
-        known = bool((self.heads >= 0).all())
-        return known and (self.labels is None or bool((self.labels >= 0).all()))
+        """Whether every word is annotated."""
+        return bool(self.annotated.all())
 
     def cells(self) -> Places:
-        """The cell of each word's arc (and label); only if complete."""
+        """The cell of each word's arc (and label), (words,); meaningless for unannotated words."""
         return self.labelled(self.heads, self.labels)
 
     def labelled(self, heads: IntArray, labels: IntArray | None) -> Places:
