@@ -60,7 +60,7 @@ def annealed_risk(
     Gormley et al. (2015, Eqs. 10-11): the trees follow a first-order model whose arc scores are the
     marginals over the temperature. As the temperature approaches 0, they become the trees with
     most expected correct arcs, and the risk becomes their loss. The gradient is backpropagated
-    through the marginals of that model, whose Jacobian is symmetric, and divided by the temperature.
+    through that model's marginals, whose Jacobian is symmetric, and divided by the temperature.
     """
     if not isinstance(temperature, int | float) or not 0.0 < temperature < math.inf:
         raise ArgumentError(f"temperature must be a number above 0, not {temperature!r}.")
@@ -78,8 +78,7 @@ def _annotation(marginals: Scores, gold: Gold) -> tuple[NDArray[np.bool_], Place
     """Which words are annotated, and the cells of their arcs."""
     if marginals.depth != gold.n_labels:
         raise ArgumentError(
-            f"marginals have {marginals.depth} labels per arc and gold trees {gold.n_labels}: they must "
-            "agree."
+            f"marginals have {marginals.depth} labels per arc, but gold trees have {gold.n_labels}."
         )
     known = gold.heads >= 0
     if gold.labels is not None:

@@ -70,5 +70,6 @@ def check_heads(heads: IntArray, n_words: Places) -> None:
     bad = np.flatnonzero((heads < -1) | (heads > np.repeat(n_words, n_words)))
     if len(bad):
         raise ShapeError(
-            f"the head of word {bad[0] + 1} of the batch is {heads[bad[0]]}, which is not in its sentence."
+            f"the head of word {bad[0] + 1} of the batch is {heads[bad[0]]}: it must be a word "
+            "of its sentence, 0 or -1."
         )

@@ -65,9 +65,7 @@ def minus_gold(scores: Scores, gold: Gold, rivals: Rivals, threads: int = 1) -> 
     """Score of the rivals minus that of the gold trees; the gradient overwrites `rivals.parts`."""
     gold.check(scores.n_words)
     if not gold.complete:
-        raise ArgumentError(
-            "this loss needs the head of every word: complete the annotation, or use the likelihood."
-        )
+        raise ArgumentError("this loss needs the head of every word: complete the annotation.")
     d_scores, value = tree_parts(
         scores, gold.heads, gold.labels, amount=-1.0, into=rivals.parts, threads=threads
     )

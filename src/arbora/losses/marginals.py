@@ -1,8 +1,8 @@
 """Gradients of losses of marginals by the scores: backpropagation through inference.
 
-The derivative of the loss is backpropagated through the engine's `vjp`: sums over first-order trees,
-over projective second-order trees, or belief propagation. So training takes the approximations of
-the inference into account (Gormley et al. 2015), and works with any differentiable scorer.
+The derivative of the loss is backpropagated through the engine's `vjp`: sums over first-order
+trees, over projective second-order trees, or belief propagation. So training takes the
+approximations of the inference into account (Gormley et al. 2015), with any differentiable scorer.
 """
 
 from __future__ import annotations
