@@ -297,7 +297,7 @@ auto of_sentence(Answer answer) {
   };
 }
 
-// The heads as they lie in the block, which the array keeps alive.
+// The heads in the block's memory; the array keeps the block alive.
 View heads(const Block& block, const std::int32_t* first, std::int64_t count) {
   return View(first, {static_cast<std::size_t>(count)}, nb::find(block));
 }

@@ -17,7 +17,7 @@ namespace {
 using Floats = Input<double>;
 using Ints = Input<std::int64_t>;
 
-// Automata with states, as AutomatonList wants them: sides, states, numbers.
+// Automata with states, as AutomatonList takes them: sides, states, numbers.
 using Automata = std::tuple<Ints, Ints, Floats>;
 
 // Where answers go: heads, scores, bounds, certificates, iterations.

@@ -1,4 +1,4 @@
-// Which parts a sentence has, and where they lie. No arithmetic here.
+// The parts of sentences and their positions. No arithmetic here.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>

@@ -29,7 +29,7 @@ NB_MODULE(_core, module) {
   module.doc() = "Compiled kernels; not part of the public interface.";
   nb::module_ data = module.def_submodule("data", "Sentences of CoNLL-U and CoNLL-X files.");
   bind_data(data);
-  nb::module_ scores = module.def_submodule("scores", "Where the scores of parts lie.");
+  nb::module_ scores = module.def_submodule("scores", "Positions of the scores of parts.");
   bind_parts(scores);
   nb::module_ inference = module.def_submodule("inference", "Sums, best trees, samples.");
   bind_inference(inference);

@@ -316,7 +316,7 @@ def test_the_limit_of_a_sentence_can_be_raised():
     with pytest.raises(DataError, match="more than"):
         list(read_conllu(io.BytesIO(data), chunk_size=100, max_sentence_bytes=len(long) // 2))
     for wrong in (0, -1, 1 << 31):
-        with pytest.raises(ArgumentError, match="max_sentence_bytes is a number of bytes"):
+        with pytest.raises(ArgumentError, match="max_sentence_bytes must be a number of bytes"):
             list(read_conllu(io.BytesIO(data), max_sentence_bytes=wrong))
 
 

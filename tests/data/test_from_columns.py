@@ -92,8 +92,8 @@ def test_other_columns_change_nothing_else(name):
 
 
 BAD = [
-    ({"forms": "ab"}, ShapeError, "forms is a list with one list per sentence"),
-    ({"forms": ["ab"]}, ShapeError, "forms of sentence 1 is a list with one entry per word"),
+    ({"forms": "ab"}, ShapeError, "forms must be a list with one list per sentence"),
+    ({"forms": ["ab"]}, ShapeError, "forms of sentence 1 must be a list with one entry"),
     ({"forms": [["a"], []]}, ArgumentError, "sentence 2 has no words"),
     ({"forms": [["a"], ["b", ""]]}, ArgumentError, "forms of word 2 of sentence 2 is ''"),
     ({"forms": [["a\tb"]]}, ArgumentError, "forms of word 1 of sentence 1"),
@@ -104,17 +104,17 @@ BAD = [
         ShapeError,
         "upos of sentence 1 has 2 entries",
     ),
-    ({"forms": [["a"]], "upos": []}, ShapeError, "upos has 0 sentences and forms 1"),
-    ({"forms": [["a"]], "upos": ["X"]}, ShapeError, "upos of sentence 1 is a list"),
+    ({"forms": [["a"]], "upos": []}, ShapeError, "upos has 0 sentences, but forms has 1"),
+    ({"forms": [["a"]], "upos": ["X"]}, ShapeError, "upos of sentence 1 must be a list"),
     ({"forms": [["a"]], "upos": [[" X"]]}, ArgumentError, "upos of word 1 of sentence 1 is ' X'"),
     ({"forms": [["a"]], "heads": [[1]]}, ArgumentError, "the head 1 of word 1 of sentence 1"),
     ({"forms": [["a"]], "heads": [[2]]}, ArgumentError, "the head 2 of word 1"),
-    ({"forms": [["a"]], "heads": [["x"]]}, ShapeError, "heads of sentence 1 are not 1 integers"),
-    ({"forms": [["a"]], "heads": [[0, 0]]}, ShapeError, "heads of sentence 1 are not 1 integers"),
+    ({"forms": [["a"]], "heads": [["x"]]}, ShapeError, "heads of sentence 1 must be 1 integers"),
+    ({"forms": [["a"]], "heads": [[0, 0]]}, ShapeError, "heads of sentence 1 must be 1 integers"),
     ({"forms": [["a"]], "heads": []}, ShapeError, "heads has 0 sentences"),
     ({"forms": [["a"]], "comments": [["x"]]}, ArgumentError, "the comment 'x' must begin with #"),
     ({"forms": [["a"]], "comments": []}, ShapeError, "comments has 0 sentences"),
-    ({"forms": None}, ArboraError, "forms is a list"),
+    ({"forms": None}, ArboraError, "forms must be a list"),
 ]
 
 

@@ -108,7 +108,7 @@ def test_comments_go_after_the_others_and_replace_their_key():
     ({"heads": [1, 0, 0]}, ArgumentError, "head 1 of word 1"),
     ({"heads": [0, 1, 4]}, ArgumentError, "head 4 of word 3"),
     ({"heads": [0, 1, -2]}, ArgumentError, "head -2 of word 3"),
-    ({"heads": [0, 1, 1], "labels": ["x"]}, ShapeError, "1 labels were given for 3 words"),
+    ({"heads": [0, 1, 1], "labels": ["x"]}, ShapeError, "there are 1 labels for 3 words"),
     ({"heads": [0, 1, 1], "labels": ["x", "y", "a\tb"]}, ArgumentError, "the label 'a"),
     ({"heads": [0, 1, 1], "labels": ["x", "y", ""]}, ArgumentError, "the label ''"),
     ({"heads": [0, 1, 1], "misc": {"k": ["a|b", None, None]}}, ArgumentError, "the MISC value"),

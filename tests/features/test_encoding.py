@@ -139,7 +139,7 @@ def test_multiword_tokens_and_empty_nodes_are_passed_over(rng):
 def test_templates_by_name():
     sets = [settings_for(full(), name) for name in get_args(TemplateSet)]
     assert len({scores(full(), settings) for settings in sets}) == 4
-    with pytest.raises(ArgumentError, match="features is one of rich, mcdonald2005"):
+    with pytest.raises(ArgumentError, match="features must be one of rich, mcdonald2005"):
         settings_for(full(), "best")
 
 
@@ -200,12 +200,12 @@ class TestWordClusters:
     @pytest.mark.parametrize(
         ("text", "reason"),
         [
-            ("01\tKatze\n10 Hund\n", r"line 2: a line is cluster<TAB>form"),
+            ("01\tKatze\n10 Hund\n", r"line 2: a line must be cluster<TAB>form"),
             ("01\tKatze\tmany\n", r"line 1: 'many' is not a positive number"),
             ("01\tKatze\t0\n", r"line 1: '0' is not a positive number"),
             ("01\tKatze\tinf\n", r"line 1: 'inf' is not a positive number"),
-            ("\tKatze\n", r"line 1: a line is cluster"),
-            ("", "no clusters in the file"),
+            ("\tKatze\n", r"line 1: a line must be cluster"),
+            ("", "the file has no clusters"),
             (b"01\tK\xe4tzchen\n", "not UTF-8"),
         ],
     )

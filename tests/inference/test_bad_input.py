@@ -150,8 +150,8 @@ def test_labels(kind):
 @pytest.mark.parametrize(
     ("constraints", "message"),
     [
-        ({"required": [(1, 2), (2, 3), (3, 1)]}, "make a cycle"),
-        ({"required": [(1, 2), (3, 2)]}, "word 2 is required to have two heads, 1 and 3"),
+        ({"required": [(1, 2), (2, 3), (3, 1)]}, "form a cycle"),
+        ({"required": [(1, 2), (3, 2)]}, "required gives word 2 two heads, 1 and 3"),
         ({"required": [(1, 2)], "forbidden": [(1, 2)]}, "both required and forbidden"),
         ({"required": [(0, 1), (0, 2)]}, "words 1 and 2 are both required to be roots"),
         ({"required": [(4, 1)]}, "there is no head 4, only 0 to 3"),
@@ -204,7 +204,7 @@ def test_comparisons(kind, rng):
     trees = kind(zeros())
     with pytest.raises(ShapeError, match="same words and labels"):
         trees.kl(kind(zeros(4)))
-    with pytest.raises(ArgumentError, match="not a distribution over trees"):
+    with pytest.raises(ArgumentError, match="not a first-order distribution over trees"):
         trees.cross_entropy(rng)
     with pytest.raises(ArgumentError, match="same root"):
         trees * kind(zeros(), "multi")

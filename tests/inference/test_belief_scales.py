@@ -41,7 +41,7 @@ def test_random_graphs_at_all_scales(kind, rng):
 
 
 def test_single_messages_at_all_scales(rng):
-    """And their gradients, also where what came in says that variables must be on, or off."""
+    """And their gradients, also where incoming messages are infinite."""
     for scale, _ in itertools.product(SCALES, range(60)):
         factor = random_factor(rng, 9)
         slow, k = EnumeratedFactor.of(factor), len(factor.variables)
@@ -163,14 +163,14 @@ def test_what_follows_from_hard_constraints_is_certain():
 @pytest.mark.parametrize(
     ("factors", "text"),
     [
-        ([ExactlyOne([0]), Table([0], [0.0, -np.inf])], r"variables \[0\] leaves no configuration"),
+        ([ExactlyOne([0]), Table([0], [0.0, -np.inf])], r"variables \[0\] leave no configuration"),
         ([ExactlyOne([0]), ExactlyOne([1]), AtMostOne([0, 1])], r"configuration of AtMostOne"),
         ([ExactlyOne([0]), ExactlyOne([1]), TreeFactor([0, 1], [(0, 1), (0, 2)], root="multi"),
           Pair(0, 1, -np.inf)], "contradict"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("schedule", ["serial", "parallel"])
-def test_contradictions_are_told(factors, text, schedule):
+def test_contradictions_are_errors(factors, text, schedule):
     with pytest.raises(ConstraintError, match=text):
         FactorGraph([0.0, 0.0], factors, schedule=schedule)
     with pytest.raises(ConstraintError, match="variable 0 would have to be on and off"):

@@ -300,15 +300,15 @@ def test_the_graph_of_a_sentence_is_that_of_loopy_trees(trees, root, rng):
 
 
 def test_bad_graphs_are_told_in_one_sentence():
-    with pytest.raises(ArgumentError, match="factor 0 names variable 3, but there are 2"):
+    with pytest.raises(ArgumentError, match="factor 0 has variable 3, but variables are 0 to 1"):
         FactorGraph([0.0, 1.0], [Pair(0, 3, 1.0)])
     with pytest.raises(ArgumentError, match="each of its variables once"):
         Pair(1, 1, 0.0)
     with pytest.raises(ShapeError, match="finite numbers"):
         FactorGraph([0.0], []).vjp([np.nan])
-    with pytest.raises(ArgumentError, match="name each of the 1 factors once"):
+    with pytest.raises(ArgumentError, match="contain each factor, 0 to 0, once"):
         FactorGraph([0.0, 0.0], [Pair(0, 1, 1.0)], schedule=[[0], [0]])
-    with pytest.raises(ArgumentError, match="schedule is"):
+    with pytest.raises(ArgumentError, match="schedule must be"):
         FactorGraph([0.0], [], schedule="random")
     with pytest.raises(ScoreError, match="the score of variable 1 is -inf"):
         FactorGraph([0.0, -np.inf], [])
@@ -318,15 +318,15 @@ def test_bad_graphs_are_told_in_one_sentence():
         FactorGraph([0.0, 0.0], [Pair(0, 1, 1.0), 3])
     with pytest.raises(ArgumentError, match="a list of factors, not NoneType"):
         FactorGraph([0.0], None)
-    with pytest.raises(ArgumentError, match="names variable -1"):
+    with pytest.raises(ArgumentError, match="has variable -1"):
         FactorGraph([0.0, 0.0], [Valency([-1, 0], np.zeros(3))])
-    with pytest.raises(ArgumentError, match="lists of numbers"):
+    with pytest.raises(ArgumentError, match="lists of factor numbers"):
         FactorGraph([0.0], [], schedule=[["a"]])
-    with pytest.raises(ShapeError, match="row with a number per variable"):
+    with pytest.raises(ShapeError, match="one number per variable"):
         FactorGraph([[0.0]], [])
-    with pytest.raises(ShapeError, match="Chain has 6 scores, but 1 came"):
+    with pytest.raises(ShapeError, match="Chain needs 6 scores, not 1"):
         Chain([0, 1], [1.0])
-    with pytest.raises(ShapeError, match="a table of 2 variables has as many axes"):
+    with pytest.raises(ShapeError, match=r"a table of 2 variables must have shape \(2,\) \* 2"):
         Table([0, 1], [1.0, 2.0])
     with pytest.raises(ArgumentError, match="1 to 20 variables"):
         Table(np.arange(21), [])
@@ -334,7 +334,7 @@ def test_bad_graphs_are_told_in_one_sentence():
         Pair(0, 1, float("nan"))
     with pytest.raises(NoTreeError, match="word 2 has no possible head"):
         TreeFactor([0, 1], [(0, 1), (2, 1)])
-    with pytest.raises(ArgumentError, match="comes twice"):
+    with pytest.raises(ArgumentError, match="given twice"):
         TreeFactor([0, 1], [(0, 1), (0, 1)])
     with pytest.raises(ShapeError, match="arcs"):
         TreeFactor([0], [(0, 1), (1, 2)])
@@ -343,9 +343,9 @@ def test_bad_graphs_are_told_in_one_sentence():
 
 def test_factors_are_told_what_they_were_asked_wrongly():
     pair = Pair(0, 1, 1.0)
-    with pytest.raises(ShapeError, match=r"incoming has shape \(3,\), but Pair\(\[0, 1\]\) has 2"):
+    with pytest.raises(ShapeError, match=r"incoming must have 2 numbers for Pair\(\[0, 1\]\)"):
         pair.messages(np.zeros(3))
-    with pytest.raises(ShapeError, match="d_messages has shape"):
+    with pytest.raises(ShapeError, match="d_messages must have 2 numbers"):
         pair.pullback([0.0, 0.0], [1.0])
     for value in ("nan", "1e300"):
         with pytest.raises(ScoreError, match="incoming must be numbers up to 1e"):

@@ -286,7 +286,7 @@ def test_derivations_that_use_a_node_again_and_again():
     many = doublings(60).derivations(always)
     assert many.marginals[1] == 2.0**60
     for question in (many.argmax, lambda: many.kbest(2), many.sample):
-        with pytest.raises(TooLargeError, match="more edges than there is room for"):
+        with pytest.raises(TooLargeError, match="more edges than fit into memory"):
             question()
 
 
@@ -301,12 +301,12 @@ def test_answers_beyond_numbers():
     more = doublings(1100).derivations([0.0, 0.0, -np.inf])
     assert more.log_partition == 0.0
     for question in (lambda: more.marginals, lambda: more.vjp([1.0, 0.0, 0.0])):
-        with pytest.raises(TooLargeError, match="beyond numbers"):
+        with pytest.raises(TooLargeError, match="overflows float64"):
             question()
     for leaf in (1.0, -1.0):
-        with pytest.raises(TooLargeError, match="beyond numbers"):
+        with pytest.raises(TooLargeError, match="overflows float64"):
             doublings(1100).derivations([0.0, leaf, -np.inf])
-    with pytest.raises(TooLargeError, match="beyond numbers"):
+    with pytest.raises(TooLargeError, match="overflows float64"):
         doublings(1000).derivations([0.0, 1e14, -np.inf])
     with pytest.raises(NoTreeError):
         doublings(1100).derivations([0.0, -np.inf, -np.inf])

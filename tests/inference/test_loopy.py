@@ -163,7 +163,7 @@ def test_bad_settings_are_told_in_one_sentence(rng):
     for settings, text in [
         ({"iterations": 0}, "iterations"),
         ({"iterations": 1.5}, "iterations"),
-        ({"damping": 1.0}, "damping is 1.0: it is the share of the old message"),
+        ({"damping": 1.0}, "damping is 1.0: the share of the old message"),
         ({"damping": -0.1}, "damping is -0.1"),
         ({"damping": "much"}, "damping must be a number"),
         ({"damping": float("nan")}, "damping is nan"),

@@ -204,7 +204,7 @@ def test_divergences(kinds, root, rng):
         assert q.kl(p) == np.inf
     with pytest.raises(ShapeError, match="same words"):
         p.kl(SecondOrderTrees(Parts(np.zeros((3, 3)))))
-    with pytest.raises(ArgumentError, match="first order"):
+    with pytest.raises(ArgumentError, match="first-order"):
         ProjectiveTrees(np.zeros((5, 5))).kl(p)
 
 

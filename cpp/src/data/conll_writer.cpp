@@ -197,7 +197,7 @@ class Renderer {
     out_ += text;
   }
 
-  // Copies what lies before a field; its new contents come next.
+  // Copies the text before a field, whose new contents are written next.
   void replace(std::string_view field) {
     out_.append(cursor_, field.data());
     cursor_ = field.data() + field.size();

@@ -13,7 +13,7 @@ std::string quoted(std::string_view field) {
   return text.append(field.substr(0, end)).append(is_cut ? "...'" : "'");
 }
 
-// Whose first bytes are those of a packed file, or of UTF-16, needs something else than the rest.
+// The advice for a file whose first bytes are those of a compressed file, or of UTF-16.
 std::string advice_on_bytes(std::string_view line) {
   if (line.starts_with("\x1f\x8b")) {
     return "this is a gzip file, so give it a name that ends in .gz";

@@ -10,7 +10,7 @@ namespace {
 
 using Places = std::vector<std::int64_t>;
 
-// A word dominates those whose `enter` lies in its own enter..leave.
+// A word dominates those whose `enter` is in its own enter..leave.
 struct Walk {
   Places enter, leave;
 

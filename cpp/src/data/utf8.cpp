@@ -6,7 +6,7 @@ namespace arbora::data {
 namespace {
 
 // Bytes of the character at `at` (1 to 4), or 0 if it is not UTF-8: overlong forms, surrogates and
-// what lies above U+10FFFF are refused, as Python refuses them.
+// characters above U+10FFFF are rejected, as in Python.
 std::size_t character(const unsigned char* at, std::size_t left) {
   const unsigned char lead = at[0];
   if (lead < 0x80) return 1;

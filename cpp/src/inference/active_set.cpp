@@ -45,16 +45,16 @@ void ActiveSet::solve(const double* scores, double eta, int max_steps, Polling& 
     const auto size = static_cast<double>(members_.size());
     polling.after(size * size * size / 3.0 + (10.0 + size) * static_cast<double>(n_));
     if (!solve_for_weights(scores, eta)) break;
-    if (!move_to_solution()) continue;  // a member dropped out on the way
+    if (!move_to_solution()) continue;  // a member was dropped
     average();
     if (!add_best(scores, eta)) return;
   }
   average();
 }
 
-// The weights that would be best if they could be negative: eta G w = b - level, sum w = 1, with
-// G the numbers of shared variables. G + 1 is regular as long as no member is an affine
-// combination of the others, and the constraint makes it as good as G.
+// The best weights without the constraint that they are non-negative: eta G w = b - level, sum w =
+// 1, with G the numbers of shared variables. G + 1 is regular as long as no member is an affine
+// combination of the others, and under the constraint it is equivalent to G.
 bool ActiveSet::solve_for_weights(const double* scores, double eta) {
   if (!factorise()) return false;
   const std::size_t size = members_.size();
@@ -105,8 +105,8 @@ void ActiveSet::remove(std::size_t place) {
   }
 }
 
-// Cholesky's factor of G + 1, by rows. A row looks at earlier ones only, so those before the first
-// member that is new stay as they are.
+// Cholesky's factor of G + 1, by rows. A row depends on earlier ones only, so those before the
+// first new member do not change.
 bool ActiveSet::factorise() {
   for (; factorised_ < members_.size(); ++factorised_) {
     Member& member = members_[factorised_];
@@ -130,15 +130,15 @@ void ActiveSet::solve_factorised(std::vector<double>& b) const {
     for (std::size_t k = 0; k < i; ++k) b[i] -= row[k] * b[k];
     b[i] /= row[i];
   }
-  for (std::size_t i = size; i-- > 0;) {  // by rows, too: a column lies all over the memory
+  for (std::size_t i = size; i-- > 0;) {  // by rows, which are contiguous
     const std::vector<double>& row = members_[i].cholesky;
     b[i] /= row[i];
     for (std::size_t k = 0; k < i; ++k) b[k] -= row[k] * b[i];
   }
 }
 
-// Goes towards the solution until the first weight becomes 0, whose member is dropped; true if the
-// whole way could be gone.
+// Moves towards the solution until the first weight becomes 0, whose member is dropped; true if it
+// reached the solution.
 bool ActiveSet::move_to_solution() {
   double way = 1.0;
   std::size_t blocking = members_.size();
@@ -193,8 +193,8 @@ bool ActiveSet::add_best(const double* scores, double eta) {
   return true;
 }
 
-// A new member that is an affine combination of the others takes over their weights, as far as that
-// goes: q stays where it is, what configurations score by themselves rises, one member drops out.
+// A new member that is an affine combination of the others takes over their weights as far as
+// possible: q does not change, the own scores increase, and one member is dropped.
 void ActiveSet::replace_dependent(Member added) {
   if (!factorise()) return;
   std::vector<double> combination(members_.size());

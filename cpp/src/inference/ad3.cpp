@@ -9,9 +9,9 @@
 namespace arbora::inference {
 namespace {
 
-// Constants of the authors' implementation, but for eta, which there begins with 0.1 whatever the
-// scores. Learners differ in the size of their scores by orders of magnitude: eta counts in units
-// of what the factors disagree about at first, for each word.
+// Constants of the authors' implementation, except eta, which they start at 0.1 for any scores. The
+// scores of different learners differ by orders of magnitude: eta is in units of the initial
+// disagreement of the factors per word.
 constexpr double kFirstEta = 5.0, kLeastEta = 0.05, kMostEta = 5000.0, kEtaFactor = 2.0;
 constexpr double kResidual = 1e-6, kOpenGap = 1e-4;
 constexpr Index kAdaptEvery = 10, kRefreshEvery = 50, kCheckEvery = 5;
@@ -24,7 +24,7 @@ struct Factor {
   std::vector<double> lambda, scores;
   ActiveSet set;
   std::vector<std::uint8_t> best;
-  bool settled = false;  // nothing has moved since it was last solved
+  bool settled = false;  // unchanged since it was last solved
 
   Factor(std::vector<Index> of, BestConfiguration oracle)
       : arcs(std::move(of)),

@@ -43,15 +43,15 @@ double BigramGroup::sum_of_word(Index word, const double* more) const {
   return top + std::log(total);
 }
 
-// The message to a head is log P(head) less what the arc told, relative to all that the word's arcs
-// told.
+// The message to a head is log P(head) minus the arc's incoming message, relative to the log-sum of
+// the word's incoming messages.
 double BigramGroup::send(const Incoming& in, const double* old, const Mixing& mixing, double* fresh,
                          double* sums) {
   const double log_partition = sum(in, old);
   for (Index m = 0; m < chain_.n_words(); ++m) {
-    const double told = sum_of_word(m, nullptr) - log_partition;
+    const double offset = sum_of_word(m, nullptr) - log_partition;
     for (Index s = chain_.first_state(m); s < chain_.first_state(m + 1); ++s) {
-      const double message = chain_.before()[s] + chain_.after()[s] + told;
+      const double message = chain_.before()[s] + chain_.after()[s] + offset;
       fresh[arc(s)] = in_[at(s)] == kForbidden ? 0.0
                       : message == kForbidden  ? -arcs_->certain()
                                                : message;
@@ -95,7 +95,7 @@ void BigramGroup::send_back(const Incoming& in, const double* old, double share_
   sum(in, old);
   start_gradients();
   for (Index m = 0; m < chain_.n_words(); ++m) {
-    double d_told = 0.0;
+    double d_word_sum = 0.0;
     for (Index s = chain_.first_state(m); s < chain_.first_state(m + 1); ++s) {
       double& d_message = gradients.messages[arc(s)];
       const double of_message = d_message + d_sums[arc(s)];
@@ -103,12 +103,12 @@ void BigramGroup::send_back(const Incoming& in, const double* old, double share_
       if (in_[at(s)] == kForbidden || !chain_.is_possible(s)) continue;
       const double d = (1.0 - share_of_old) * of_message;
       d_logs_.before[at(s)] = d_logs_.after[at(s)] = d;
-      d_told += d;
+      d_word_sum += d;
     }
-    d_logs_.log_partition -= d_told;
-    const double told = sum_of_word(m, nullptr);
+    d_logs_.log_partition -= d_word_sum;
+    const double word_sum = sum_of_word(m, nullptr);
     for (Index s = chain_.first_state(m); s < chain_.first_state(m + 1); ++s) {
-      d_in_[at(s)] += d_told * std::exp(in_[at(s)] - told);
+      d_in_[at(s)] += d_word_sum * std::exp(in_[at(s)] - word_sum);
     }
   }
   chain_.pullback(d_logs_, d_in_.data(), gradients.scores[PartKind::head_bigrams]);

@@ -41,7 +41,7 @@ bool refuses_everything(const StepTables& steps) {
   return false;
 }
 
-// A sentence as the solvers see it. Only AD3 takes factors besides the automata.
+// A sentence as the solvers take it. Only AD3 takes factors besides the automata.
 struct Problem {
   Problem(const PartIndex& parts, const PartScores& all_scores)
       : scores(all_scores), steps(parts, scores), order(parts) {
@@ -81,9 +81,9 @@ DualAnswer solve(const Problem& problem, const double* arcs, const TreeQuestion&
   }
 }
 
-// Every solver sees scores on one level, so that its way and its end do not depend on constants
-// that no tree can avoid. Its tree is then scored by the scores themselves, as if there were no
-// levels, and a bound that it meets stays one that it meets.
+// Solvers run on normalised scores (level_arcs.hpp), so that neither their iterations nor their
+// answers depend on constants that all trees share. The tree is then scored by the original scores,
+// and a bound that equals its score still does.
 DualAnswer decode(const Problem& problem, const TreeQuestion& question, Solver solver,
                   std::int32_t* heads, Workspace& workspace, Interruption& interruption) {
   const LevelArcs level(problem.steps.parts(), problem.scores.arcs);
@@ -92,7 +92,7 @@ DualAnswer decode(const Problem& problem, const TreeQuestion& question, Solver s
   if (answer.iterations == 0) return answer;  // there is no tree
   const bool met = answer.bound == answer.score;
   answer.bound += level.taken();
-  if (answer.score == kForbidden) return answer;  // automata refuse all trees found
+  if (answer.score == kForbidden) return answer;  // automata forbid all trees found
   answer.score = problem.score(heads);
   answer.bound = met ? answer.score : std::max(answer.bound, answer.score);
   return answer;

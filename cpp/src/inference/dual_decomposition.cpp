@@ -7,7 +7,7 @@
 namespace arbora::inference {
 namespace {
 
-// Puts something on a list once.
+// Adds an entry to a list unless it is there.
 void mark(Index item, std::vector<Index>& list, std::vector<std::uint8_t>& is_listed) {
   if (is_listed[at(item)] != 0) return;
   is_listed[at(item)] = 1;
@@ -84,7 +84,7 @@ DualAnswer DualDecomposition::solve(std::int32_t* heads, Workspace& workspace,
       trace->duals.push_back(dual);
       trace->primals.push_back(best.score);
     }
-    if (dual == kForbidden) return best;  // an automaton refuses everything
+    if (dual == kForbidden) return best;  // an automaton forbids everything
     find_disputes();
     if (disputed_.empty()) {  // Theorem 1: the dual value is this tree's score
       std::copy(heads_.begin(), heads_.end(), heads);
@@ -147,8 +147,8 @@ Index DualDecomposition::run_automata(Polling& polling) {
   return count;
 }
 
-// What y scores in full, from what it scores at each head. Only heads that lost or gained a
-// modifier are looked at again, and with grandparents the words that changed theirs.
+// The full score of y, from its score at each head. Only heads that lost or gained a modifier are
+// scored again, and with grandparents the words whose grandparent changed.
 void DualDecomposition::score_tree() {
   for (const Index h : moved_) {
     const Index first = order_.first[at(h)];
@@ -183,12 +183,12 @@ void DualDecomposition::find_disputes() {
 }
 
 // delta = f(z) - f(y) of the first iteration (appendix A.1). With the arc scores split between the
-// two sides it can come out a little below 0; the gap cannot. From multipliers that are good
-// already that would be far too much: there, the step that would close the gap if the dual were
+// two sides it can come out a little below 0; the gap cannot. From good multipliers that
+// step would be far too large: there, the step is that which would close the gap if the dual were
 // linear.
 double DualDecomposition::first_step_size(double dual) const {
   double gap = dual - std::max(score_, floor_);
-  if (gap == kInfinity) gap = std::max(1.0, std::abs(dual));  // automata refuse y
+  if (gap == kInfinity) gap = std::max(1.0, std::abs(dual));  // automata forbid y
   if (warm_) return gap / static_cast<double>(disputed_.size());
   double of_z = 0.0;
   for (const Walk& walk : walks_) of_z += walk.value;
@@ -219,7 +219,7 @@ void DualDecomposition::take_step(double size) {
   }
 }
 
-// Both sides' weights come from the multipliers afresh, so that rounding does not pile up.
+// Both sides' weights come from the multipliers afresh, so that rounding errors do not accumulate.
 void DualDecomposition::set_weights(Index arc) {
   const double theta = theta_[at(arc)];
   const double u = multipliers_.u[at(arc)], v = multipliers_.v[at(arc)];

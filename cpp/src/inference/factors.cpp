@@ -16,18 +16,19 @@ bool any_infinite(const double* values, Index count) {
 
 }  // namespace
 
-// A message does not depend on what its own variable said: where that is infinite, it is left out.
+// A message does not depend on the incoming message of its own variable: an infinite one is
+// replaced by 0.
 void Factor::messages(const double* scores, const double* incoming, double* outgoing) {
   send(scores, incoming, outgoing);
   const Index n = n_variables();
   if (!any_infinite(incoming, n)) return;
   given_.assign(incoming, incoming + n);
-  said_.resize(at(n));
+  sent_.resize(at(n));
   for (Index i = 0; i < n; ++i) {
     if (!std::isinf(incoming[i])) continue;
     given_[at(i)] = 0.0;
-    send(scores, given_.data(), said_.data());
-    outgoing[i] = said_[at(i)];
+    send(scores, given_.data(), sent_.data());
+    outgoing[i] = sent_[at(i)];
     given_[at(i)] = incoming[i];
   }
 }
@@ -36,26 +37,26 @@ void Factor::pullback(const double* scores, const double* incoming, const double
                       double* d_incoming, double* d_scores) {
   const Index n = n_variables();
   if (!any_infinite(incoming, n)) {
-    go_back(scores, incoming, d_outgoing, d_incoming, d_scores);
+    pull_back(scores, incoming, d_outgoing, d_incoming, d_scores);
     return;
   }
   given_.assign(incoming, incoming + n);
-  d_said_.assign(d_outgoing, d_outgoing + n);
+  d_sent_.assign(d_outgoing, d_outgoing + n);
   for (Index i = 0; i < n; ++i) {
-    if (std::isinf(incoming[i])) d_said_[at(i)] = 0.0;
+    if (std::isinf(incoming[i])) d_sent_[at(i)] = 0.0;
   }
-  go_back(scores, incoming, d_said_.data(), d_incoming, d_scores);
-  d_heard_.resize(at(n));
-  d_own_.resize(at(n_scores()));
+  pull_back(scores, incoming, d_sent_.data(), d_incoming, d_scores);
+  d_incoming_.resize(at(n));
+  d_scores_.resize(at(n_scores()));
   for (Index i = 0; i < n; ++i) {
     if (!std::isinf(incoming[i]) || d_outgoing[i] == 0.0) continue;
     given_[at(i)] = 0.0;
-    d_said_.assign(at(n), 0.0);
-    d_said_[at(i)] = d_outgoing[i];
-    go_back(scores, given_.data(), d_said_.data(), d_heard_.data(), d_own_.data());
+    d_sent_.assign(at(n), 0.0);
+    d_sent_[at(i)] = d_outgoing[i];
+    pull_back(scores, given_.data(), d_sent_.data(), d_incoming_.data(), d_scores_.data());
     given_[at(i)] = incoming[i];
-    for (Index j = 0; j < n; ++j) d_incoming[j] += d_heard_[at(j)];
-    for (Index c = 0; c < n_scores(); ++c) d_scores[c] += d_own_[at(c)];
+    for (Index j = 0; j < n; ++j) d_incoming[j] += d_incoming_[at(j)];
+    for (Index c = 0; c < n_scores(); ++c) d_scores[c] += d_scores_[at(c)];
   }
   for (Index i = 0; i < n; ++i) {
     if (std::isinf(incoming[i])) d_incoming[i] = 0.0;
@@ -93,8 +94,8 @@ void TableFactor::send(const double* scores, const double* incoming, double* out
   }
 }
 
-void TableFactor::go_back(const double* scores, const double* incoming, const double* d_outgoing,
-                          double* d_incoming, double* d_scores) {
+void TableFactor::pull_back(const double* scores, const double* incoming, const double* d_outgoing,
+                            double* d_incoming, double* d_scores) {
   weigh(scores, incoming);
   std::fill(d_incoming, d_incoming + n_, 0.0);
   std::fill(d_scores, d_scores + n_scores(), 0.0);
@@ -132,8 +133,8 @@ void PairFactor::send(const double* scores, const double* incoming, double* outg
   }
 }
 
-void PairFactor::go_back(const double* scores, const double* incoming, const double* d_outgoing,
-                         double* d_incoming, double* d_scores) {
+void PairFactor::pull_back(const double* scores, const double* incoming, const double* d_outgoing,
+                           double* d_incoming, double* d_scores) {
   d_scores[0] = 0.0;
   for (const int i : {0, 1}) {
     const double other = incoming[1 - i];
@@ -169,8 +170,8 @@ void OneFactor::send(const double*, const double* incoming, double* outgoing) {
   }
 }
 
-void OneFactor::go_back(const double*, const double* incoming, const double* d_outgoing,
-                        double* d_incoming, double*) {
+void OneFactor::pull_back(const double*, const double* incoming, const double* d_outgoing,
+                          double* d_incoming, double*) {
   std::fill(d_incoming, d_incoming + n_, 0.0);
   if (std::count(incoming, incoming + n_, kInfinity) > 0) return;  // all messages are certain
   for (Index i = 0; i < n_; ++i) {
@@ -182,27 +183,27 @@ void OneFactor::go_back(const double*, const double* incoming, const double* d_o
   }
 }
 
-// What must be on leaves no walk past it, and no other choice.
-double WalkFactor::hear(const double* scores, const double* incoming) {
+// A modifier that must be on excludes walks that skip it; a link, all other links.
+double WalkFactor::receive(const double* scores, const double* incoming) {
   const Index k = left_ + right_;
   steps_ = steps(scores);
-  heard_.assign(incoming, incoming + n_variables());
+  incoming_.assign(incoming, incoming + n_variables());
   for (Index i = 0; i < n_variables(); ++i) {
     if (incoming[i] != kInfinity) continue;
-    if (heard_[at(i)] == kInfinity) heard_[at(i)] = 0.0;
+    if (incoming_[at(i)] == kInfinity) incoming_[at(i)] = 0.0;
     if (i < k) {
       steps_ = steps_taking(steps_, i, room_);
       continue;
     }
     for (Index j = k; j < n_variables(); ++j) {
-      if (j != i) heard_[at(j)] = kForbidden;
+      if (j != i) incoming_[at(j)] = kForbidden;
     }
   }
-  return walks_.sum(steps_, heard_.data(), links());
+  return walks_.sum(steps_, incoming_.data(), links());
 }
 
 double WalkFactor::log_partition(const double* scores, const double* incoming) {
-  return hear(scores, incoming);
+  return receive(scores, incoming);
 }
 
 void WalkFactor::list_marginals() {
@@ -214,49 +215,48 @@ void WalkFactor::list_marginals() {
 }
 
 void WalkFactor::send(const double* scores, const double* incoming, double* outgoing) {
-  hear(scores, incoming);
+  receive(scores, incoming);
   list_marginals();
   bool sound = true;
   for (Index i = 0; i < n_variables(); ++i) {
     const double ratio = on_[at(i)] / off_[at(i)];
     sound = sound && sound_odds(ratio);
-    outgoing[i] = std::log(ratio) - heard_[at(i)];
+    outgoing[i] = std::log(ratio) - incoming_[at(i)];
   }
   if (sound) return;
-  logs_.sum(steps_, heard_.data(), links());
+  logs_.sum(steps_, incoming_.data(), links());
   const Index k = left_ + right_;
   for (Index i = 0; i < n_variables(); ++i) {
     const double log_on = i < k ? logs_.taken()[i] : logs_.chosen()[i - k];
     const double log_off = i < k ? logs_.skipped()[i] : logs_.unchosen()[i - k];
     outgoing[i] = log_message(log_on, log_off, kInfinity);
-    // A link that another one excludes was finite when it came in.
-    if (heard_[at(i)] == kForbidden && incoming[i] != kForbidden) outgoing[i] = kForbidden;
+    // A link that another one excludes may have had a finite incoming message.
+    if (incoming_[at(i)] == kForbidden && incoming[i] != kForbidden) outgoing[i] = kForbidden;
   }
 }
 
-void WalkFactor::go_back(const double* scores, const double* incoming, const double* d_outgoing,
-                         double* d_incoming, double* d_scores) {
-  hear(scores, incoming);
+void WalkFactor::pull_back(const double* scores, const double* incoming, const double* d_outgoing,
+                           double* d_incoming, double* d_scores) {
+  receive(scores, incoming);
   list_marginals();
   std::fill(d_incoming, d_incoming + n_variables(), 0.0);
   std::fill(d_scores, d_scores + n_scores(), 0.0);
   std::vector<double> together(d_outgoing, d_outgoing + n_variables());
-  std::vector<Index> alone;  // variables of which one state has next to no chance
+  std::vector<Index> alone;  // variables with one state of almost no probability
   for (Index i = 0; i < n_variables(); ++i) {
     if (d_outgoing[i] == 0.0 || !pull_message(1.0, on_[at(i)], off_[at(i)]).constant) continue;
     together[at(i)] = 0.0;
     alone.push_back(i);
   }
-  go_back_together(together.data(), d_incoming, d_scores);
+  pull_back_together(together.data(), d_incoming, d_scores);
   for (const Index i : alone) {
-    go_back_alone(scores, incoming, i, d_outgoing[i], d_incoming, d_scores);
+    pull_back_alone(scores, incoming, i, d_outgoing[i], d_incoming, d_scores);
   }
 }
 
-// Adds the gradient of one message: what is expected with its variable on, less what is expected
-// with it off.
-void WalkFactor::go_back_alone(const double* scores, const double* incoming, Index i,
-                               double d_message, double* d_incoming, double* d_scores) {
+// Adds the gradient of one message: expectations with its variable on, minus those with it off.
+void WalkFactor::pull_back_alone(const double* scores, const double* incoming, Index i,
+                                 double d_message, double* d_incoming, double* d_scores) {
   const Index k = left_ + right_;
   with_one_.assign(incoming, incoming + n_variables());
   for (const double state : {kInfinity, kForbidden}) {
@@ -266,7 +266,7 @@ void WalkFactor::go_back_alone(const double* scores, const double* incoming, Ind
   for (const double state : {kInfinity, kForbidden}) {
     const double amount = state == kInfinity ? d_message : -d_message;
     with_one_[at(i)] = state;
-    hear(scores, with_one_.data());
+    receive(scores, with_one_.data());
     to_on_.assign(walks_.chosen(), walks_.chosen() + steps_.choices);
     for (double& mass : to_on_) mass *= amount;
     walks_.differentiate({.masses = to_on_.data()});
@@ -277,8 +277,9 @@ void WalkFactor::go_back_alone(const double* scores, const double* incoming, Ind
   }
 }
 
-// Adds the gradients of messages under the present sums.
-void WalkFactor::go_back_together(const double* d_outgoing, double* d_incoming, double* d_scores) {
+// Adds the gradients of messages under the current sums.
+void WalkFactor::pull_back_together(const double* d_outgoing, double* d_incoming,
+                                    double* d_scores) {
   const Index k = left_ + right_;
   to_on_.resize(at(n_variables()));
   to_off_.resize(at(n_variables()));
@@ -288,7 +289,7 @@ void WalkFactor::go_back_together(const double* d_outgoing, double* d_incoming, 
     to_off_[at(i)] = pull.off;
     if (!pull.constant) d_incoming[i] -= d_outgoing[i];
   }
-  // Not to choose a link is to choose one of the others.
+  // P(link not chosen) is the sum of P(chosen) over the other links.
   double all = 0.0;
   for (Index i = k; i < n_variables(); ++i) all += to_off_[at(i)];
   for (Index i = k; i < n_variables(); ++i) to_on_[at(i)] += all - to_off_[at(i)];
@@ -310,40 +311,40 @@ TreeFactorOfGraph::TreeFactorOfGraph(Index n_words, std::span<const std::int32_t
 }
 
 // An arc that must be on excludes all others of its word.
-bool TreeFactorOfGraph::hear(const double* incoming) {
-  heard_.assign(incoming, incoming + n_variables());
+bool TreeFactorOfGraph::receive(const double* incoming) {
+  incoming_.assign(incoming, incoming + n_variables());
   tree_.forget();
   if (!any_infinite(incoming, n_variables())) return true;
   for (Index i = 0; i < n_variables(); ++i) {
     if (incoming[i] != kInfinity) continue;
-    if (heard_[at(i)] == kInfinity) heard_[at(i)] = 0.0;
+    if (incoming_[at(i)] == kInfinity) incoming_[at(i)] = 0.0;
     for (Index j = 0; j < n_variables(); ++j) {
-      if (j != i && modifiers_[at(j)] == modifiers_[at(i)]) heard_[at(j)] = kForbidden;
+      if (j != i && modifiers_[at(j)] == modifiers_[at(i)]) incoming_[at(j)] = kForbidden;
     }
   }
-  return tree_.possible(heard_.data());
+  return tree_.possible(incoming_.data());
 }
 
 double TreeFactorOfGraph::log_partition(const double*, const double* incoming) {
-  if (!hear(incoming)) return kForbidden;
-  return tree_.messages(heard_.data(), kInfinity, marginals_.data(), outgoing_.data());
+  if (!receive(incoming)) return kForbidden;
+  return tree_.messages(incoming_.data(), kInfinity, marginals_.data(), outgoing_.data());
 }
 
 void TreeFactorOfGraph::send(const double*, const double* incoming, double* outgoing) {
   std::fill(outgoing, outgoing + n_variables(), 0.0);
-  if (!hear(incoming)) return;
-  tree_.messages(heard_.data(), kInfinity, marginals_.data(), outgoing);
+  if (!receive(incoming)) return;
+  tree_.messages(incoming_.data(), kInfinity, marginals_.data(), outgoing);
   for (Index i = 0; i < n_variables(); ++i) {
-    if (heard_[at(i)] == kForbidden && incoming[i] != kForbidden) outgoing[i] = kForbidden;
+    if (incoming_[at(i)] == kForbidden && incoming[i] != kForbidden) outgoing[i] = kForbidden;
   }
 }
 
-void TreeFactorOfGraph::go_back(const double*, const double* incoming, const double* d_outgoing,
-                                double* d_incoming, double*) {
+void TreeFactorOfGraph::pull_back(const double*, const double* incoming, const double* d_outgoing,
+                                  double* d_incoming, double*) {
   std::fill(d_incoming, d_incoming + n_variables(), 0.0);
-  if (!hear(incoming)) return;
-  tree_.messages(heard_.data(), kInfinity, marginals_.data(), outgoing_.data());
-  tree_.pullback(heard_.data(), marginals_.data(), d_outgoing, 0.0, d_incoming);
+  if (!receive(incoming)) return;
+  tree_.messages(incoming_.data(), kInfinity, marginals_.data(), outgoing_.data());
+  tree_.pullback(incoming_.data(), marginals_.data(), d_outgoing, 0.0, d_incoming);
 }
 
 }  // namespace arbora::inference

@@ -47,7 +47,7 @@ double HillClimber::choice(Index word, Index head) const {
   return total;
 }
 
-// What a modifier adds to the parts of a head with the other modifiers that it has.
+// The score that a modifier adds to a head's parts, given the head's other modifiers.
 double HillClimber::among_modifiers(Index head, Index modifier) const {
   const PartKinds kinds = parts_.kinds();
   double total = 0.0;
@@ -95,7 +95,7 @@ double HillClimber::sibling_scores(Index head, Index modifier) const {
   return total;
 }
 
-// The parts of a head's modifiers that look at the head's own head.
+// The parts of a head's modifiers that depend on the head's own head.
 double HillClimber::under(Index link, Index head) const {
   const PartKinds kinds = parts_.kinds();
   double total = 0.0;
@@ -163,7 +163,7 @@ HeadChange HillClimber::best_change(Index word) {
   return best;
 }
 
-// The word as the root, which gains so much, and the root so far under its best head.
+// The gain of making the word the root and attaching the old root to its best head.
 void HillClimber::consider_root(Index word, double gain, HeadChange& best) {
   const Index old_root = root_word();
   const std::int32_t old = std::exchange(heads_[at(word - 1)], 0);

@@ -74,7 +74,7 @@ ARBORA_INLINE void visit_down(const Hypergraph& graph, Index first, Index last,
   }
 }
 
-// Calls visit(edge) from the goal down; choose(node) says which edge.
+// Calls visit(edge) from the goal down; choose(node) returns the edge.
 template <class Choose>
 void walk(const Hypergraph& graph, Index goal, const Choose& choose, std::vector<Index>& edges) {
   edges.clear();

@@ -25,7 +25,7 @@ void LoopyRun::backward(const PartScores& d_beliefs, const PartValues<double>& d
     iteration_back(i, d_scores);
     interruption.poll();
   }
-  // Before the first iteration, arcs tell their scores only.
+  // Before the first iteration, the arcs' messages are their scores.
   const Row d = row_at(d_row_.data());
   for (Index a = 0; a < arcs_.size(); ++a) d_arcs_[at(a)] += d.totals[a] + d_to_tree_[at(a)];
   arcs_.write(d_arcs_.data(), d_scores.arcs);
@@ -39,7 +39,7 @@ void LoopyRun::beliefs_back(const PartScores& d_beliefs, const PartValues<double
   const Row last = row(settings_.iterations), d = row_at(d_row_.data());
   arcs_.read(d_beliefs.arcs, d.totals);
   for (const FactorGroup* group : groups_) group->add_to_arcs(d_beliefs, d.totals);
-  negligible_ = 0.0;  // of a gradient, next to those that came in
+  negligible_ = 0.0;  // for a gradient, relative to the incoming ones
   for (Index a = 0; a < arcs_.size(); ++a) {
     negligible_ = std::max(negligible_, kNegligible * std::abs(d.totals[a]));
   }
@@ -84,8 +84,8 @@ void LoopyRun::tree_back(Index iteration) {
     d_from_tree_[at(a)] = (1.0 - share) * of_message;
     d.from_tree[a] = share * of_message;
   }
-  const Row& heard = settings_.parallel ? old : fresh;
-  tree_.pullback(heard.to_tree, fresh.marginals, d_from_tree_.data(), negligible_,
+  const Row& source = settings_.parallel ? old : fresh;
+  tree_.pullback(source.to_tree, fresh.marginals, d_from_tree_.data(), negligible_,
                  d_to_tree_.data());
 }
 

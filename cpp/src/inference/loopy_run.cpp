@@ -95,20 +95,20 @@ void LoopyRun::iterate(Index iteration, double* residual) {
     change = std::max(change, groups_[g]->send(incoming(old, iteration == 1), slice(old, g), mixing,
                                                slice(fresh, g), fresh.to_tree));
   }
-  const Row& heard = settings_.parallel ? old : fresh;
+  const Row& source = settings_.parallel ? old : fresh;
   tree_log_partition_ =
-      tree_.messages(heard.to_tree, arcs_.certain(), fresh.marginals, fresh.from_tree);
+      tree_.messages(source.to_tree, arcs_.certain(), fresh.marginals, fresh.from_tree);
   if (mixing.share_of_old > 0.0 || mixing.measured) {
     const double of_tree = mix(arcs_.size(), old.from_tree, mixing.share_of_old, fresh.from_tree);
-    // Where only the tree speaks, no factor hears its messages, and a change is none.
+    // Without other factors nothing receives the tree's messages, and their change does not count.
     if (change >= 0.0) change = std::max(change, of_tree);
   }
   if (residual != nullptr) *residual = std::max(change, 0.0);
   for (Index a = 0; a < arcs_.size(); ++a) fresh.totals[a] = fresh.to_tree[a] + fresh.from_tree[a];
 }
 
-// log Z = sum over factors of log Z_factor, minus for every variable and factor but one the log of
-// the variable's own sum; a variable's score is no factor here, but part of what it says.
+// log Z = sum over factors of log Z_factor, minus for every variable and each of its factors except
+// one the log of the variable's own sum. A variable's score is part of its messages, not a factor.
 double LoopyRun::beliefs(const PartValues<double>& answer) {
   const Row last = row(settings_.iterations);
   double log_partition = 0.0;
@@ -117,7 +117,7 @@ double LoopyRun::beliefs(const PartValues<double>& answer) {
   }
   arc_beliefs(answer.arcs);
   for (const FactorGroup* group : groups_) group->copy_from_arcs(of_arcs_.data(), answer);
-  if (settings_.parallel) {  // the tree has not heard the last messages
+  if (settings_.parallel) {  // the tree has not received the last messages
     tree_log_partition_ =
         tree_.messages(last.to_tree, arcs_.certain(), last.marginals, last.from_tree);
   }

@@ -17,7 +17,7 @@ ARBORA_INLINE Pack four_terms(int k, Pack x, Pack square) {
 
 // log (1 + a) / (1 + b) for a and b in [0, 1], as 2 artanh z with z = (a - b) / (2 + a + b), at
 // most 1/3: seventeen terms of the series are within rounding, and nothing cancels. They are added
-// up as a tree, since one after the other they would wait for each other.
+// up as a tree, since a sequential sum would be one chain of dependent operations.
 ARBORA_INLINE Pack log_ratio(Pack a, Pack b) {
   const Pack z = (a - b) / (splat(2.0) + a + b);
   const Pack x = z * z, x2 = x * x, x4 = x2 * x2, x8 = x4 * x4;
@@ -78,7 +78,7 @@ void pair_pullback(const PairInputs& in, const double* d_to_first, const double*
 
 ARBORA_MULTIVERSION
 double pair_beliefs(const PairInputs& in, double* both) {
-  // Totals are between 1 and 4: so many multiply without overflow before a logarithm is due.
+  // Totals are between 1 and 4: this many can be multiplied without overflow between logarithms.
   constexpr Index kBeforeLog = 256 * kPackWidth;
   double sum = 0.0;
   for (Index begin = 0; begin < in.count; begin += kBeforeLog) {

@@ -154,7 +154,7 @@ void PairGroup::copy_from_arcs(const double* of_arcs, const PartValues<double>& 
   }
 }
 
-// Rows say nothing before the first iteration without reading a message.
+// Before the first iteration, rows need no messages to read.
 PairRows::Messages PairGroup::rows_before(const Incoming& in, const double* old) const {
   return in.first ? PairRows::Messages{} : rows_at(old);
 }

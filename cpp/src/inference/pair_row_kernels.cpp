@@ -20,7 +20,7 @@ struct FirstLanes {
   }
 };
 
-// Messages that were sent before, or nothing: 1 everywhere.
+// The previous messages; 1 everywhere if there are none.
 struct Said {
   PairRows::Messages messages;
   ARBORA_INLINE Pack to_run(Index place) const { return load_pack(messages.to_run + place); }
@@ -31,8 +31,8 @@ struct Silence {
   ARBORA_INLINE Pack to_own(Index) const { return one(); }
 };
 
-// The messages of up to four pairs, multiplied into the products of the arcs that hear them. Fresh
-// messages of other rows may be written over: they are yet to come.
+// The messages of up to four pairs, multiplied into the products of the arcs that receive them. It
+// may overwrite fresh messages of later rows, which are computed afterwards.
 template <class Lanes, class Old>
 ARBORA_INLINE Pack send_four(Lanes lanes, Pack own, const double* odds, const double* weights,
                              Old old, PairRows::Messages fresh, Index place, double* products) {
@@ -40,12 +40,12 @@ ARBORA_INLINE Pack send_four(Lanes lanes, Pack own, const double* odds, const do
   const Pack to_run = old.to_run(place), to_own = old.to_own(place);
   const Pack off_run = to_run + b, off_own = to_own + own;
   const Pack inverse = one() / (off_run * off_own);  // a division takes as long as ten products
-  const Pack said_by_run = (to_run + b * w) * (off_own * inverse);
-  const Pack said_by_own = (to_own + own * w) * (off_run * inverse);
-  store_pack(fresh.to_own + place, said_by_run);
-  store_pack(fresh.to_run + place, said_by_own);
-  store_pack(products, load_pack(products) * lanes.choose(said_by_own, one()));
-  return lanes.choose(said_by_run, one());
+  const Pack from_run = (to_run + b * w) * (off_own * inverse);
+  const Pack from_own = (to_own + own * w) * (off_run * inverse);
+  store_pack(fresh.to_own + place, from_run);
+  store_pack(fresh.to_run + place, from_own);
+  store_pack(products, load_pack(products) * lanes.choose(from_own, one()));
+  return lanes.choose(from_run, one());
 }
 
 template <class Old>
@@ -104,7 +104,7 @@ double believe_rows(const PairRow* rows, Index n_rows, Given odds, const double*
       const Index place = row->place + i;
       const States s = states(load_pack(odds.runs + row->run + i), own, load_pack(weights + place),
                               load_pack(last.to_run + place), load_pack(last.to_own + place));
-      store_pack(both + place, s.both / s.total);  // other rows' numbers are yet to come
+      store_pack(both + place, s.both / s.total);  // may overwrite later rows, computed afterwards
       logs = logs + FirstLanes{row->count - i}.choose(log_positive(s.total / s.none), zero());
     }
     sum += sum_of(logs);

@@ -145,7 +145,8 @@ double TreeFactor::messages(const double* incoming, double certain, double* marg
 void TreeFactor::recompute_doubtful(const double* incoming, const double* marginals,
                                     double doubtful, double certain, double* outgoing) {
   if (possible_.empty()) find_possible(marginals);
-  while (!say_what_is_certain(incoming, marginals, doubtful, certain, outgoing)) refine_possible();
+  while (!send_certain_messages(incoming, marginals, doubtful, certain, outgoing))
+    refine_possible();
   if (alone_.empty()) return;
   // Arcs that are in no tree are left out: plain numbers do not distinguish them from unlikely
   // ones.
@@ -169,8 +170,8 @@ void TreeFactor::recompute_doubtful(const double* incoming, const double* margin
 
 // Lists the other doubtful messages in alone_. False if some of them may still turn out to be
 // certain.
-bool TreeFactor::say_what_is_certain(const double* incoming, const double* marginals,
-                                     double doubtful, double certain, double* outgoing) {
+bool TreeFactor::send_certain_messages(const double* incoming, const double* marginals,
+                                       double doubtful, double certain, double* outgoing) {
   alone_.clear();
   for (Index i = 0; i < size(); ++i) {
     if (marginals[i] * off_[at(i)] >= doubtful) continue;

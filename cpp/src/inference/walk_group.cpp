@@ -90,8 +90,8 @@ PartValues<double> WalkGroup::of_walks(PartValues<double> tables) const {
   return tables;
 }
 
-// A walk says to a modifier at most what changing three steps can change, and to a link what
-// changing all steps can.
+// The message to a modifier is bounded by the effect of changing three steps, that to a link by the
+// effect of changing all steps.
 void WalkGroup::add_bounds(double* sizes) const {
   const PartIndex& parts = arcs_->parts();
   const auto of_kind = [&](PartKind kind) { return largest(tables_[kind], parts.count(kind)); };
@@ -111,7 +111,7 @@ double WalkGroup::send(const Incoming& in, const double* old, const Mixing& mixi
   return change;
 }
 
-// log Z of a head's walks under what the arcs tell them.
+// log Z of a head's walks under the incoming messages.
 double WalkGroup::sum_head(Index head, const Incoming& in, const double* old) {
   const ArcOrder& order = arcs_->order();
   const Index begin = order.first[at(head)], k = order.first[at(head + 1)] - begin;
@@ -134,7 +134,7 @@ double WalkGroup::sum_head(Index head, const Incoming& in, const double* old) {
 void WalkGroup::send_from_head(Index head, const Incoming& in, const double* old, double* fresh) {
   const double log_partition = sum_head(head, in, old);
   const double total = log_sum(in_links_);
-  for (std::size_t c = 0; c < in_links_.size(); ++c) {  // log P(c) less its share in the total
+  for (std::size_t c = 0; c < in_links_.size(); ++c) {  // log P(c) minus its share of the total
     to_links(fresh)[link_arc(head, c)] =
         in_links_[c] == kForbidden ? 0.0 : walks_.log_walks()[c] - log_partition + total;
   }
@@ -151,7 +151,7 @@ void WalkGroup::send_from_head(Index head, const Incoming& in, const double* old
   if (!sound) mend_messages(head, to_modifier);
 }
 
-// The messages of a head's walks again, in logarithms: plain numbers have lost some of them.
+// Recomputes the messages of a head's walks in logarithms, where probabilities underflowed.
 void WalkGroup::mend_messages(Index head, double* to_modifier) {
   log_walks_.sum(steps_of(*steps_, head), in_arcs_.data(),
                  in_links_.empty() ? nullptr : in_links_.data());
@@ -163,7 +163,7 @@ void WalkGroup::mend_messages(Index head, double* to_modifier) {
   }
 }
 
-// log of the sum over a head's own heads of all that is known of them, as its walks tell it.
+// log-sum over a head's own heads of their incoming and outgoing messages.
 double WalkGroup::sum_of_links(Index head, const double* last) {
   for (std::size_t c = 0; c < in_links_.size(); ++c) {
     in_links_[c] += to_links(last)[link_arc(head, c)];
@@ -210,9 +210,9 @@ void WalkGroup::send_back(const Incoming& in, const double* old, double share_of
   }
 }
 
-// Like the tree's: a direction in the marginals goes through their Jacobian. The message to a
-// choice is log(sum of its walks) - log(sum of all walks) + log(sum of all that came in): its
-// gradient is what is expected under the choice, less what is expected in general.
+// Like the tree's: the Jacobian of the marginals times a direction. The message to a choice is
+// log(sum of its walks) - log(sum of all walks) + log(sum of the incoming messages): its gradient
+// is the expectation under the choice minus the expectation over all walks.
 void WalkGroup::head_back(Index head, const Incoming& in, const GroupGradients& gradients) {
   const std::size_t k = in_arcs_.size(), choices = in_links_.size();
   const double total = log_sum(in_links_);
@@ -239,8 +239,8 @@ void WalkGroup::head_back(Index head, const Incoming& in, const GroupGradients& 
   }
 }
 
-// The gradients by the fresh messages of a head's walks, and the direction they ask for. Modifiers
-// of which one state has next to no chance come later, alone. A message is (1 - share) fresh +
+// The gradients by the fresh messages of a head's walks, and their direction. Modifiers with one
+// state of almost no probability are treated later, one by one. A message is (1 - share) fresh +
 // share old: one part of its gradient goes to the factor's inputs, the other to the message before.
 void WalkGroup::take_gradients(Index head, double share_of_old, const double* d_sums,
                                double* d_messages) {
@@ -267,8 +267,8 @@ void WalkGroup::take_gradients(Index head, double share_of_old, const double* d_
   }
 }
 
-// The gradient of the message to one modifier: what is expected of the walks that take it, less
-// what is expected of those that do not.
+// The gradient of the message to one modifier: the expectation over walks that take it, minus the
+// expectation over walks that do not.
 void WalkGroup::message_back_alone(Index head, std::size_t j, const GroupGradients& gradients) {
   const HeadSteps steps = steps_of(*steps_, head);
   const double* links = in_links_.empty() ? nullptr : in_links_.data();
@@ -290,7 +290,8 @@ void WalkGroup::message_back_alone(Index head, std::size_t j, const GroupGradien
   d_in_arcs_[j] = 0.0;
 }
 
-// Gradients by what a head's walks heard: totals, or probabilities, without their own messages.
+// Gradients by the incoming messages of a head's walks: totals, or probabilities, without their own
+// messages.
 void WalkGroup::add_head_gradients(Index head, const Incoming& in,
                                    const GroupGradients& gradients) {
   for (std::size_t j = 0; j < in_arcs_.size(); ++j) {

@@ -20,7 +20,7 @@ auto prefetch(Weights weights) {
   return [weights](std::uint32_t slot) {
     ARBORA_PREFETCH(weights.values + slot);
     ARBORA_PREFETCH(&weights.states[slot].sum);
-    ARBORA_PREFETCH(&weights.states[slot].seen);  // which may lie in the next cache line
+    ARBORA_PREFETCH(&weights.states[slot].seen);  // which may be in the next cache line
   };
 }
 

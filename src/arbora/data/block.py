@@ -19,7 +19,7 @@ __all__ = ["COLUMNS", "CONLLU_LAYOUT", "Block", "Layout", "is_text"]
 Layout = _core.Layout
 Texts = Sequence[Sequence[str]]
 
-# What a word has, in the order of the core's columns, by the names of `Sentence`.
+# The columns of a word, in the order of the core, by the names of `Sentence`.
 COLUMNS = ("ids", "forms", "lemmas", "upos", "xpos", "feats", "heads", "labels", "deps", "misc")
 _NUMBER = {name: number for number, name in enumerate(COLUMNS)}
 
@@ -31,12 +31,12 @@ CONLLU_LAYOUT = Layout(
 
 
 class Block(_core.Block):
-    """Sentences of a file: its bytes and an index of where everything is. A value.
+    """Sentences of a file: its bytes and an index of their fields. Immutable.
 
     `heads` is an int32 array of the heads of all words, sentence after sentence (0 is the root, -1
     a missing head); `n_words` has the number of words of each sentence. `column(i, number)` is a
-    column of sentence i as a list of texts. `layout` says which columns the lines have, `format`
-    is its name. Whatever is not changed keeps its bytes.
+    column of sentence i as a list of texts. `layout` describes the columns of the lines, `format`
+    is its name. Unchanged fields keep their bytes.
     """
 
     @classmethod
@@ -58,9 +58,10 @@ class Block(_core.Block):
     ) -> Block:
         """A block of new sentences: every column is a list with one list per sentence.
 
-        What is not given is `_`, and missing heads are -1. Sentences have at least one word, texts
-        are not empty and have no tab, no line end and no spaces around them. `comments` are lines
-        that begin with `#`, a list of them per sentence. By default the sentences are CoNLL-U.
+        Columns that are not given are `_`, and missing heads are -1. Sentences have at least one
+        word, texts are not empty and have no tab, no line end and no surrounding spaces.
+        `comments` are lines that begin with `#`, a list of them per sentence. By default the
+        sentences are CoNLL-U.
         """
         sentences = [_listed("forms", i, one) for i, one in enumerate(_sentences("forms", forms))]
         counts = np.array([len(words) for words in sentences], dtype=np.int64)
@@ -87,7 +88,7 @@ class Block(_core.Block):
             raise ArgumentError(f"{error}.") from error
         block = cls(text, layout, first_sentence=first_sentence)
         if block.faults:
-            raise ArgumentError(f"these columns are no sentences: {block.faults[0][1]}.")
+            raise ArgumentError(f"these columns are not valid sentences: {block.faults[0][1]}.")
         return block
 
     def with_columns(
@@ -105,7 +106,7 @@ class Block(_core.Block):
     ) -> Block:
         """The same sentences with other columns, each a list with one list per sentence.
 
-        All that is not given keeps its bytes: comments, multiword tokens, other columns.
+        Everything else keeps its bytes: comments, multiword tokens, other columns.
         """
         counts = self.n_words
         given = {
@@ -141,7 +142,7 @@ class Block(_core.Block):
 
 
 def is_text(value: object) -> bool:
-    """Whether it is a string that a file can hold: one without halves of surrogate pairs."""
+    """Whether it is a string that UTF-8 can encode: one without lone surrogates."""
     try:
         return isinstance(value, str) and value.encode("utf-8") is not None
     except UnicodeEncodeError:
@@ -150,12 +151,12 @@ def is_text(value: object) -> bool:
 
 def _sentences(name: str, values: object) -> list[Any]:
     if isinstance(values, str | Mapping):
-        raise ShapeError(f"{name} is a list with one list per sentence, not {values!r}.")
-    return as_list(values, f"{name} is a list with one list per sentence")  # type: ignore[arg-type]
+        raise ShapeError(f"{name} must be a list with one list per sentence, not {values!r}.")
+    return as_list(values, f"{name} must be a list with one list per sentence")  # type: ignore[arg-type]
 
 
 def _listed(name: str, sentence: int, values: object) -> list[Any]:
-    what = f"{name} of sentence {sentence + 1} is a list with one entry per word"
+    what = f"{name} of sentence {sentence + 1} must be a list with one entry per word"
     if isinstance(values, str):
         raise ShapeError(f"{what}, not {values!r}.")
     return as_list(values, what)  # type: ignore[arg-type]
@@ -165,7 +166,7 @@ def _flat(name: str, values: Texts, counts: NDArray[np.int64]) -> list[str]:
     """A column of all words, one after the other."""
     sentences = _sentences(name, values)
     if len(sentences) != len(counts):
-        raise ShapeError(f"{name} has {len(sentences)} sentences and forms {len(counts)}.")
+        raise ShapeError(f"{name} has {len(sentences)} sentences, but forms has {len(counts)}.")
     flat: list[str] = []
     for i, (words, count) in enumerate(zip(sentences, counts.tolist(), strict=True)):
         listed = words if isinstance(words, list) else _listed(name, i, words)
@@ -180,12 +181,12 @@ def _flat(name: str, values: Texts, counts: NDArray[np.int64]) -> list[str]:
 def _flat_heads(heads: Sequence[ArrayLike], counts: NDArray[np.int64]) -> IntArray:
     sentences = _sentences("heads", heads)
     if len(sentences) != len(counts):
-        raise ShapeError(f"heads has {len(sentences)} sentences and forms {len(counts)}.")
+        raise ShapeError(f"heads has {len(sentences)} sentences, but forms has {len(counts)}.")
     pieces = []
     for i, (given, count) in enumerate(zip(sentences, counts.tolist(), strict=True)):
         array = as_array(given, "heads")
         if array.shape != (count,) or not np.issubdtype(array.dtype, np.integer):
-            raise ShapeError(f"heads of sentence {i + 1} are not {count} integers: {given!r}.")
+            raise ShapeError(f"heads of sentence {i + 1} must be {count} integers, not {given!r}.")
         wrong = (array < -1) | (array > count) | (array == np.arange(1, count + 1))
         if wrong.any():
             word = int(wrong.argmax()) + 1
@@ -205,7 +206,7 @@ def _comment_lines(
         return None
     sentences = _sentences("comments", comments)
     if len(sentences) != len(counts):
-        raise ShapeError(f"comments has {len(sentences)} sentences and forms {len(counts)}.")
+        raise ShapeError(f"comments has {len(sentences)} sentences, but forms has {len(counts)}.")
     texts = []
     for i, given in enumerate(sentences):
         lines = _listed("comments", i, given)
@@ -217,7 +218,7 @@ def _comment_lines(
 
 
 def _check_texts(columns: Mapping[str, list[Any]], counts: NDArray[np.int64]) -> None:
-    """Says which text cannot stand in a column."""
+    """Raises for the first text that a column cannot hold."""
     for name, values in columns.items():
         for at, value in enumerate(values):
             good = is_text(value) and value and value == value.strip(" ")

@@ -1,4 +1,4 @@
-"""A file as blocks of whole sentences: the way in for everything that works on many at once."""
+"""Reads files as blocks of whole sentences, for code that works on many sentences at once."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ __all__ = [
 
 OnError = Callable[[DataError], object]
 
-CHUNK_SIZE = 1 << 19  # large enough for threads to share, small enough for the cache
+CHUNK_SIZE = 1 << 19  # large enough for several threads, small enough for the cache
 _SAMPLE = 1 << 18  # what the format is guessed from
-MAX_SENTENCE_BYTES = 64_000_000  # half a million words; packed files may hold one endless line
-_LARGEST_BLOCK = (1 << 31) - 1  # what the core's offsets reach
+MAX_SENTENCE_BYTES = (
+    64_000_000  # half a million words; compressed files may expand to one endless line
+)
+_LARGEST_BLOCK = (1 << 31) - 1  # the range of the core's offsets
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A block of sentences, the errors of those left out, and how much of the file is read.
+    """A block of sentences, the errors of invalid ones, and the progress in the file.
 
-    `format` is the name of the file's format, and `format_known` says whether it was given or
-    anything in the file tells it.
+    `format` is the name of the file's format. `format_known` is False if it was neither given nor
+    recognised.
     """
 
     block: Block
@@ -55,25 +57,25 @@ def read_blocks(
 ) -> Iterator[Chunk]:
     """Blocks of about `chunk_size` bytes, cut between sentences; options as in `read_conllu`.
 
-    Memory stays within a few chunks whatever the file's size; only a sentence longer than a chunk
-    takes more, and one of more than `max_sentence_bytes` is an error. Which block a sentence is in
-    depends on `chunk_size`, and nothing else does. A sentence of more than `max_words` counts as
-    malformed. The first odd line of a file is a `DataWarning`.
+    Memory is bounded by a few chunks for files of any size; only a sentence longer than a chunk
+    takes more, and one of more than `max_sentence_bytes` is an error. `chunk_size` affects nothing
+    except how sentences are grouped into blocks. A sentence of more than `max_words` counts as
+    malformed. The first unusual line of a file causes a `DataWarning`.
     """
     if format is not None:
         format_named(format)
     if not isinstance(chunk_size, int) or chunk_size < 1:
-        raise ArgumentError(f"chunk_size is a positive number of bytes, not {chunk_size!r}.")
+        raise ArgumentError(f"chunk_size must be a positive number of bytes, not {chunk_size!r}.")
     if not isinstance(max_sentence_bytes, int) or not 1 <= max_sentence_bytes <= _LARGEST_BLOCK:
         raise ArgumentError(
-            f"max_sentence_bytes is a number of bytes up to {_LARGEST_BLOCK}, not "
+            f"max_sentence_bytes must be a number of bytes up to {_LARGEST_BLOCK}, not "
             f"{max_sentence_bytes!r}."
         )
     for name, value in (("skip_bad", skip_bad), ("trees", trees)):
         if not isinstance(value, bool):
-            raise ArgumentError(f"{name} is True or False, not {value!r}.")
+            raise ArgumentError(f"{name} must be True or False, not {value!r}.")
     if on_error is not None and not callable(on_error):
-        raise ArgumentError(f"on_error is a function of an error, not {on_error!r}.")
+        raise ArgumentError(f"on_error must be a function of an error, not {on_error!r}.")
     with open_source(path) as source:
         name, known = (format, True) if format is not None else _recognised(source)
         reader = format_named(name).reader
@@ -92,14 +94,14 @@ def read_blocks(
 
 
 def _recognised(source: Source) -> tuple[str, bool]:
-    """The format of a file, from its first whole lines, and whether anything tells it."""
+    """The format of a file, from its first whole lines, and whether it was recognised."""
     sample = source.peek(_SAMPLE)
     whole_lines = sample if len(sample) < _SAMPLE else sample[: sample.rfind(b"\n") + 1]
     return recognise(whole_lines, source.name)
 
 
 def _warn_of(piece: Piece, name: str) -> bool:
-    """Tells of what is odd in a piece; returns whether anything was."""
+    """Warns of unusual lines in a piece; returns whether there were any."""
     for line, remark in piece.remarks:
         warnings.warn(f"{name}, line {line}: {remark}.", DataWarning, stacklevel=4)
     return bool(piece.remarks)

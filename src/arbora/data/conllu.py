@@ -1,4 +1,4 @@
-"""Sentences of a file, one after the other, and back."""
+"""Reading and writing the sentences of a file, one by one."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class SentenceReader(Iterator[Sentence]):
-    """The sentences of a file; `errors` collects what was wrong with those that were skipped.
+    """The sentences of a file; `errors` collects the errors of skipped ones.
 
-    `format_known` turns false if nothing in the file tells its format.
+    `format_known` becomes False if the format was not recognised.
     """
 
     def __init__(self, chunks: Iterator[Chunk]) -> None:
@@ -69,13 +69,14 @@ def read_conllu(
 ) -> SentenceReader:
     """Iterates over the sentences of a file, in bounded memory.
 
-    `path` is a path (also of a `.gz` file), `-` for standard input, or an open file; one in text
-    mode gives what it has decoded. `format` is a name in the table of formats (`"conllu"`,
+    `path` is a path (also of a `.gz` file), `-` for standard input, or an open file, binary
+    or text. `format` is a name in the table of formats (`"conllu"`,
     `"conllx"`, `"conll2008"`, `"conll2009"`); None recognises it.
-    A malformed sentence raises `DataError` with file and line; with `skip_bad` it is left out,
+
+    A malformed sentence raises `DataError` with file and line; with `skip_bad` it is skipped,
     reported to `on_error` and collected in `errors` of the iterator. With `trees`, a cycle in the
-    heads, or no root where all heads are given, is an error too. So is, always, a sentence of more
-    than `max_sentence_bytes`, by default 64 MB.
+    heads, or no root where all heads are given, is an error too. A sentence of more than
+    `max_sentence_bytes`, by default 64 MB, is always an error.
     """
     return SentenceReader(
         read_blocks(path, format, skip_bad, on_error, trees, chunk_size, max_sentence_bytes)
@@ -83,14 +84,14 @@ def read_conllu(
 
 
 def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
-    """Writes sentences byte for byte, each in its own format, and returns how many there were.
+    """Writes sentences byte for byte, each in its own format, and returns their number.
 
-    A file appears when it is whole, so an error leaves the old one as it was; `path` may be the
-    file that the sentences are read from. `-` is standard output, `.gz` is packed, an open file is
-    written to as it is.
+    The file is replaced when it is complete, so an error leaves the old one unchanged; `path` may
+    be the file that the sentences are read from. `-` is standard output, `.gz` is compressed, an
+    open file is written directly.
     """
     if isinstance(sentences, Sentence):
-        raise ArgumentError("write_conllu takes several sentences; put the one into a list.")
+        raise ArgumentError("write_conllu takes several sentences; put a single one into a list.")
     given = as_iterator(sentences, "write_conllu takes a list of sentences")
     count, join = 0, TextJoiner()
     with open_output(path) as write:
@@ -101,18 +102,18 @@ def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
 
 
 class TextJoiner:
-    """Makes texts of whole sentences fit to be written one after the other.
+    """Joins texts of whole sentences.
 
-    It is called with each text and the name of its format. Between them goes
-    the empty line that the end of a file may lack, if the format has such lines; a byte-order mark
-    stays at the very beginning only.
+    It is called with each text and the name of its format. It inserts the empty line that the end
+    of a file may lack, if the format has such lines, and keeps a byte-order mark at the very
+    beginning only.
     """
 
     def __init__(self) -> None:
         self._before: bytes | None = None
 
     def __call__(self, text: bytes, format: str = "conllu") -> bytes:  # noqa: A002  # as above
-        """The text with what must come before it."""
+        """The text, after the separator that it needs."""
         if not text:
             return text
         if self._before is not None:
@@ -124,11 +125,11 @@ class TextJoiner:
 
 
 def _runs(sentences: Iterable[Sentence]) -> Iterator[tuple[Block, int, int]]:
-    """Neighbours in a block are written together; a run is block, first, last + 1."""
+    """Runs of adjacent sentences of a block, as (block, first, last + 1)."""
     block, first, last = None, 0, 0
     for sentence in sentences:
         if not isinstance(sentence, Sentence):
-            raise ArgumentError(f"what is written are sentences, not {type(sentence).__name__}.")
+            raise ArgumentError(f"write_conllu takes sentences, not {type(sentence).__name__}.")
         if sentence._block is block and sentence._index == last:
             last += 1
             continue

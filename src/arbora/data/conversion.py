@@ -1,6 +1,6 @@
-"""From one format to another: everything that the target can hold, and a list of what it cannot.
+"""Conversion between formats, with a count of everything that the target cannot hold.
 
-What is lost is found by going back: a sentence that the way back makes again, byte for byte, has
+Losses are found by a round trip: a sentence that the reverse conversion restores byte for byte has
 lost nothing; of others the columns are compared.
 """
 
@@ -26,10 +26,10 @@ __all__ = ["Conversion", "convert"]
 
 @dataclass
 class Conversion:
-    """What was converted, and what of it the target could not hold.
+    """The counts of a conversion, and the information that it lost.
 
-    `lost` has a count for each kind of thing: comments, multiword tokens, empty nodes, and columns
-    by their names in the source, with the number of words that had something there.
+    `lost` counts lost comments, multiword tokens, empty nodes, and columns by their names in the
+    source, with the number of words that had a value there.
     """
 
     source: str = ""
@@ -60,11 +60,11 @@ def convert(
     strict: bool = False,
     on_chunk: Callable[[Chunk], object] | None = None,
 ) -> Conversion:
-    """Converts a file to the format `to` in bounded memory, and says what was lost.
+    """Converts a file to the format `to` in bounded memory, and reports what was lost.
 
     Options as in `read_conllu`. With `strict` the first sentence that would lose something raises
-    `DataError`, and no file is written. `on_chunk` is told of each piece that was read. To the same
-    format the file is copied byte for byte.
+    `DataError`, and no file is written. `on_chunk` is called with each chunk. If the formats are
+    the same, the file is copied byte for byte.
     """
     answer = Conversion(target=to)
     format_named(to)
@@ -89,8 +89,8 @@ def convert(
 def _refusal(found: Counter[str], to: str) -> str:
     what = ", ".join(sorted(found))
     return (
-        f"{FORMATS[to].title} cannot hold what the sentence has ({what}); choose another format, "
-        f"or leave out {spelled('strict')}"
+        f"{FORMATS[to].title} cannot hold all of the sentence ({what}); choose another format, or "
+        f"leave out {spelled('strict')}"
     )
 
 
@@ -114,7 +114,7 @@ def _converted(chunk: Chunk, to: str) -> Iterator[tuple[bytes, Counter[str], int
 
 
 def _there_and_back(lines: Lines, here: Format, there: Format) -> tuple[bytes, Words]:
-    """A sentence in the target's format, and its words as the way back makes them."""
+    """A sentence in the target's format, and its words after the round trip."""
     words = lines.words
     if isinstance(here.reader, ColumnFormat):
         words = here.reader.to_conllu(words)
@@ -138,7 +138,7 @@ def _is_universal(entry: Format) -> bool:
 
 
 def _losses(old: Words, new: Words, names: list[str], lost: Counter[str]) -> Counter[str]:
-    """What a sentence has and its way back has not, beside what is known to be lost."""
+    """Adds what a sentence has lost after the round trip to the known losses."""
     restored = {tuple(row) for rows in new.others for row in rows}
     for row in (row for rows in old.others for row in rows):
         if tuple(row) not in restored:
@@ -146,7 +146,7 @@ def _losses(old: Words, new: Words, names: list[str], lost: Counter[str]) -> Cou
     if len(old.rows) != len(new.rows):
         lost["words"] += len(old.rows)
         return lost
-    changed: Counter[str] = Counter()  # where there was nothing
+    changed: Counter[str] = Counter()  # columns that were empty
     for before, after in zip(old.rows, new.rows, strict=True):
         if before != after:
             for name, value in _differences(before, after, names):
@@ -164,6 +164,6 @@ def _differences(before: Row, after: Row, names: list[str]) -> Iterator[tuple[st
 
 
 def _column_names(entry: Format) -> list[str]:
-    """The names of a format's columns; the last is that of all that may follow."""
+    """The names of a format's columns; the last stands for all further ones."""
     layout = entry.reader.layout if isinstance(entry.reader, ColumnFormat) else CONLLU_LAYOUT
     return [*layout.columns, layout.further] if layout.further else list(layout.columns)

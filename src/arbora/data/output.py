@@ -1,4 +1,4 @@
-"""Where bytes go: a file that appears when it is whole, standard output or an open stream."""
+"""Output of bytes: to a file that is replaced when complete, standard output or a stream."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Write = Callable[[bytes], object]
 
 @contextmanager
 def open_output(path: WritePath, durable: bool = False) -> Iterator[Write]:
-    """Gives a function that writes bytes.
+    """A context with a function that writes bytes.
 
-    A path is written aside and renamed when everything is there: an error leaves the old file as
-    it was. `durable` waits until the disk has it, so that a power failure leaves one of the two
-    as well, and after the end the new one. `-` is standard output, `.gz` is packed, a stream or a
-    device is written as it is.
+    For a path, a temporary file is written and renamed when complete: an error leaves the old file
+    unchanged. `durable` syncs it to disk, so that a power failure leaves one of the two files, too,
+    and after the end the new one. `-` is standard output, `.gz` is compressed, a stream or a device
+    is written directly.
     """
     if isinstance(path, str) and path == "-":
         sys.stdout.flush()
@@ -60,7 +60,7 @@ def open_output(path: WritePath, durable: bool = False) -> Iterator[Write]:
 
 
 class _Checked:
-    """A stream's `write` whose errors say which file it was."""
+    """A stream's `write` whose errors name the file."""
 
     def __init__(self, stream: Any, name: object) -> None:
         self._stream = stream
@@ -83,7 +83,7 @@ def _one_sentence(name: str) -> Iterator[None]:
 
 
 def _explained(error: OSError, name: str) -> OSError:
-    """The error with the file's name, but for a pipe whose reader went away."""
+    """The error with the file's name, except for a pipe whose reader has closed it."""
     if isinstance(error, BrokenPipeError | FileError):
         return error
     advice = "; free some space" if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
@@ -112,7 +112,7 @@ def _written_aside(target: Path, name: str, durable: bool) -> Iterator[IO[bytes]
         with _one_sentence(name):
             stream.flush()
             if durable:
-                os.fsync(stream.fileno())  # before the renaming, which the disk may do first
+                os.fsync(stream.fileno())  # before renaming, which may reach the disk first
             stream.close()
             if target.exists():
                 aside.chmod(stat.S_IMODE(target.stat().st_mode))
@@ -131,7 +131,7 @@ def _new_file(path: Path) -> IO[bytes]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Waits until the disk has the names of a folder's files, where systems can do that."""
+    """Syncs a folder's entries to disk, where the system supports it."""
     if os.name == "nt":
         return
     try:

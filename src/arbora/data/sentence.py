@@ -24,13 +24,13 @@ _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _DEPREL, _DEPS, _MISC = 1, 2, 3, 4, 5, 7, 8
 
 
 class Sentence:
-    """A sentence of a file; a value that keeps every byte of it.
+    """A sentence of a file; immutable, and keeps every byte of it.
 
-    The columns are lists with one entry per word, as in the file (`_` where it has nothing), made
-    anew whenever they are asked for: `forms`, `lemmas`, `upos` (CPOSTAG), `xpos` (POSTAG), `feats`,
+    The columns are lists with one entry per word, as in the file (`_` if empty), made anew on every
+    access: `forms`, `lemmas`, `upos` (CPOSTAG), `xpos` (POSTAG), `feats`,
     `labels` (DEPREL), `deps` (PHEAD), `misc` (PDEPREL), `ids`. `heads` is a read-only int32 array
-    with 0 for the root and -1 for a head that the file does not give. Multiword tokens and empty
-    nodes are no words, but are written back. Sentences with the same lines are equal.
+    with 0 for the root and -1 for a missing head. Multiword tokens and empty nodes are not words,
+    but are written back. Sentences with the same lines are equal.
     """
 
     __slots__ = ("_block", "_heads", "_index")
@@ -55,11 +55,11 @@ class Sentence:
         comments: Iterable[str] = (),
         format: str = "conllu",  # noqa: A002  # the public name
     ) -> Sentence:
-        """A new sentence; what is not given is `_`, and heads are missing."""
+        """A new sentence; columns that are not given are `_`, and heads are -1."""
         forms = _strings("forms", forms)
         n = len(forms)
         if n == 0:
-            raise ArgumentError("a sentence has at least one word; forms is empty.")
+            raise ArgumentError("forms is empty; a sentence must have at least one word.")
         given = {
             "lemmas": lemmas, "upos": upos, "xpos": xpos, "feats": feats, "labels": labels,
             "misc": misc,
@@ -79,7 +79,7 @@ class Sentence:
     def from_bytes(cls, text: bytes, format: str = "conllu") -> Sentence:  # noqa: A002  # as above
         """The one sentence of a text."""
         if not isinstance(text, bytes):
-            raise ArgumentError(f"a sentence is read from bytes, not from {type(text).__name__}.")
+            raise ArgumentError(f"text must be bytes, not {type(text).__name__}.")
         block = Block(text, layout_named(format))
         if len(block) != 1:
             problem = block.faults[0][1] if block.faults else f"the text has {len(block)} sentences"
@@ -115,7 +115,7 @@ class Sentence:
 
     @property
     def feats(self) -> list[str]:
-        """The FEATS column as text; `morphology` takes it apart."""
+        """The FEATS column as text; `morphology` parses it."""
         return self._block.column(self._index, _FEATS)
 
     @property
@@ -152,7 +152,7 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """What `# text = ` says, or the forms with spaces between them."""
+        """The value of the comment `# text = `, or the forms joined by spaces."""
         for comment in self.comments:
             key, equals, value = comment.lstrip("#").partition("=")
             if equals and key.strip() == "text":
@@ -166,7 +166,7 @@ class Sentence:
 
     @property
     def line(self) -> int:
-        """The line of its file on which the first token stands."""
+        """The number of the first token's line in its file."""
         return self._block.line(self._index)
 
     def to_conllu(self) -> str:
@@ -183,7 +183,7 @@ class Sentence:
     ) -> Sentence:
         """The same sentence with other heads and labels.
 
-        Without `labels` they stay as they are. `misc` adds `key=value` items to MISC, in place of
+        Without `labels` they are unchanged. `misc` adds `key=value` items to MISC, in place of
         earlier values of the key (texts, None for no item; or numbers, NaN for no item); CoNLL-X
         has no MISC and ignores it. `comments` are lines like `# arbora.rank = 1`, put after the
         others, in place of earlier ones of that key. All other columns stay as they are, DEPS
@@ -193,7 +193,9 @@ class Sentence:
         if labels is not None:
             labels = _strings("labels", labels)
             if len(labels) != n:
-                raise ShapeError(f"{len(labels)} labels were given for {n} words.")
+                raise ShapeError(
+                    f"there are {len(labels)} labels for {n} words; give one per word."
+                )
             for label in labels:
                 if not is_text(label):
                     raise ArgumentError(f"the label {label!r} is not a string.")
@@ -250,7 +252,7 @@ def check_heads(heads: ArrayLike, n_words: int) -> IntArray:
     if given.shape != (n_words,):
         raise ShapeError(f"heads has shape {given.shape} for {n_words} words; give one per word.")
     if not np.issubdtype(given.dtype, np.integer):
-        raise ShapeError(f"heads are integers, not {given.dtype}.")
+        raise ShapeError(f"heads must be integers, not {given.dtype}.")
     wrong = (given < -1) | (given > n_words) | (given == np.arange(1, n_words + 1))
     if wrong.any():
         word = int(wrong.argmax()) + 1
@@ -264,7 +266,7 @@ def check_heads(heads: ArrayLike, n_words: int) -> IntArray:
 def _strings(name: str, values: Iterable[str]) -> list[str]:
     if isinstance(values, str):
         raise ShapeError(f"{name} is a string; give a list of strings.")
-    return as_list(values, f"{name} is a list of strings")
+    return as_list(values, f"{name} must be a list of strings")
 
 
 def _checked_column(name: str, values: Sequence[str], n: int) -> list[str]:
@@ -282,7 +284,7 @@ def _checked_column(name: str, values: Sequence[str], n: int) -> list[str]:
 
 
 def _checked_comments(comments: Iterable[str]) -> list[str]:
-    lines = as_list(comments, "comments is a list of lines")
+    lines = as_list(comments, "comments must be a list of lines")
     for line in lines:
         if not is_text(line) or not line.startswith("#") or "\n" in line or "\r" in line:
             raise ArgumentError(f"the comment {line!r} must begin with # and be one line.")
@@ -293,7 +295,9 @@ def _checked_misc(misc: Misc | None) -> dict[str, object]:
     if misc is None:
         return {}
     if not isinstance(misc, Mapping) or not all(map(is_text, misc)):
-        raise ArgumentError(f"misc maps keys, which are strings, to values of words, not {misc!r}.")
+        raise ArgumentError(
+            f"misc must map strings to lists with one value per word, not {misc!r}."
+        )
     return {key: _values(values) for key, values in misc.items()}
 
 
@@ -301,8 +305,8 @@ def _values(values: Sequence[str | None] | NDArray[np.float64]) -> list[str] | N
     """MISC values as the core takes them: numbers, or texts that are empty where there is none."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiu" and values.ndim == 1:
         return np.ascontiguousarray(values, dtype=np.float64)
-    listed = as_list(values, "values of misc are a list with one for each word")
+    listed = as_list(values, "the values of misc must be lists with one entry per word")
     texts = ["" if value is None else str(value) for value in listed]
     if not all(map(is_text, texts)):
-        raise ArgumentError(f"the values of misc are texts, not {listed!r}.")
+        raise ArgumentError(f"the values of misc must be texts, not {listed!r}.")
     return texts

@@ -1,4 +1,4 @@
-"""Where bytes come from: a path, a gzip file, standard input or an open stream."""
+"""Input of bytes: from a path, a gzip file, standard input or an open stream."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["ReadPath", "Source", "check_path", "open_source", "source_name"]
 ReadPath = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 
-_AT_ONCE = 1 << 24  # bytes; a stream makes room for all that it is asked for
+_AT_ONCE = 1 << 24  # bytes; a stream allocates memory for the whole request
 
 
 class Source:
-    """Bytes that are read in pieces of any size, with a look ahead and a count for progress."""
+    """Bytes that are read in pieces of any size, with `peek` and a count for progress."""
 
     def __init__(
         self, stream: IO[Any], name: str, raw: IO[bytes] | None, total: int | None
@@ -30,7 +30,7 @@ class Source:
         self.name = name
         self.total = total
         self._stream = stream
-        self._raw = raw  # the compressed file under a gzip stream: what progress is measured on
+        self._raw = raw  # the compressed file under a gzip stream, for progress
         self._ahead = b""
         self._taken = 0
         self._ended = False
@@ -42,11 +42,11 @@ class Source:
 
     @property
     def at_end(self) -> bool:
-        """Whether a read came to the end; a read that stops just there does not know it yet."""
+        """Whether a read has seen the end; one that stops exactly there has not yet."""
         return self._ended and not self._ahead
 
     def peek(self, size: int) -> bytes:
-        """The next bytes, which stay; fewer than `size` only at the end."""
+        """The next bytes, without consuming them; fewer than `size` only at the end."""
         pieces = [self._ahead]
         missing = size - len(self._ahead)
         while missing > 0 and not self._ended:
@@ -71,7 +71,7 @@ class Source:
         except UnicodeDecodeError as error:
             raise FileError(
                 f"{self.name} is not UTF-8 ({error.reason}); convert it, or open it in binary mode "
-                "to learn the line."
+                "to get the line of the error."
             ) from error
         except (OSError, EOFError) as error:
             raise unreadable(self.name, error) from error
@@ -79,7 +79,7 @@ class Source:
 
 
 def check_path(path: str | os.PathLike[str]) -> None:
-    """Refuses a name that no file can have."""
+    """Raises for a name that no file can have."""
     try:
         ok = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -89,7 +89,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 
 def source_name(path: ReadPath) -> str:
-    """What messages call it."""
+    """The name in messages."""
     if isinstance(path, str) and path == "-":
         return "standard input"
     if isinstance(path, str | os.PathLike):
@@ -100,7 +100,7 @@ def source_name(path: ReadPath) -> str:
 
 @contextmanager
 def open_source(path: ReadPath) -> Iterator[Source]:
-    """Opens a path (`-` is standard input, `.gz` is unpacked) or takes a stream as it is."""
+    """Opens a path (`-` is standard input, `.gz` is decompressed) or uses an open stream."""
     if isinstance(path, str) and path == "-":
         yield Source(sys.stdin.buffer, source_name(path), None, None)
     elif isinstance(path, str | os.PathLike):

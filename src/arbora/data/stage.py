@@ -1,4 +1,4 @@
-"""A stage: what takes sentences and gives them back with more in them."""
+"""The interface of stages, which fill in columns of sentences."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Stage(Protocol):
     """Sentences in, the same sentences out with some columns filled in.
 
     A parser is one: called with a block it returns a block with heads and labels. Stages can be
-    called one after the other. A stage keeps what it does not fill in, byte for byte;
-    `Block.with_columns` does that. A stage may return a sentence several times (k best trees).
+    called one after the other. A stage keeps all other columns byte for byte, as
+    `Block.with_columns` does. A stage may return a sentence several times (k best trees).
     """
 
     def __call__(self, block: Block, /) -> Block: ...

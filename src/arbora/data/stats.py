@@ -1,4 +1,4 @@
-"""The figures by which treebanks are compared."""
+"""Statistics of treebanks."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class TreebankStats:
     A non-projective arc has a word strictly between its ends that its head does not dominate; arcs
     from the root are never counted. A crossing arc crosses at least one other, arcs from the root
     (left of the sentence) included. A sentence is non-projective if it has a non-projective arc and
-    multi-root if several words have head 0. Shares of arcs are shares of words. Of sentences with
-    missing heads no arc is called non-projective or crossing.
+    multi-root if several words have head 0. Shares of arcs are shares of words. In sentences
+    with missing heads no arc counts as non-projective or crossing.
     """
 
     sentences: int = 0
@@ -78,7 +78,7 @@ class TreebankStats:
         return 100 * self.multiroot_sentences / max(self.sentences, 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """All figures, ready for JSON."""
+        """All statistics, ready for JSON."""
         return {
             "sentences": self.sentences,
             "tokens": self.tokens,

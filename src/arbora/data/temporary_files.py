@@ -1,7 +1,7 @@
-"""Names of files that are written aside: they say which process writes them.
+"""Names of temporary files, which contain the process that writes them.
 
-What a killed process left half-written can be removed by the next one, and nothing else is: a file
-whose process still runs, or runs where this one cannot see it, stays.
+The next process removes the files of killed processes, and no others: a file whose process still
+runs, or runs on another machine or in another container, is kept.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _LONGEST = 100  # bytes of the target's name; file systems take 255 in all
 
 
 def temporary_path(target: Path) -> Path:
-    """A new hidden path beside the target, with this process's name in it."""
+    """A new hidden path in the target's folder, with this process's number in it."""
     owner = f"{_place()}-{os.getpid()}"
     return target.with_name(f".{_stem(target)}.{owner}.{secrets.token_hex(6)}.tmp")
 
 
 def remove_leftovers(target: Path) -> None:
-    """Removes what processes that no longer run left half-written beside the target."""
+    """Removes the target's temporary files of processes that no longer run."""
     pattern = f".{glob.escape(_stem(target))}.{_place()}-*.*.tmp"
-    with suppress(OSError):  # tidying up is no reason to fail
+    with suppress(OSError):  # a failure to clean up is not an error
         for path in target.parent.glob(pattern):
             process = path.name.rsplit(".", 3)[1].partition("-")[2]
             if process.isdecimal() and not _runs(int(process)):
@@ -40,7 +40,7 @@ def _stem(target: Path) -> str:
 
 
 def _place() -> str:
-    """Where process numbers mean the same: this machine, and in Linux this container."""
+    """A key of the process namespace: this machine, and in Linux this container."""
     try:
         namespace = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
@@ -49,8 +49,8 @@ def _place() -> str:
 
 
 def _runs(process: int) -> bool:
-    """Whether there is such a process; true where that cannot be asked."""
-    if os.name == "nt":  # where the question would be a signal
+    """Whether there is such a process; true where that is unknown."""
+    if os.name == "nt":  # where os.kill would end the process
         return True
     try:
         os.kill(process, 0)

@@ -1,4 +1,4 @@
-"""All sentences of a file, or of a list, in one block: the way in for training."""
+"""All sentences of a file, or of a list, in one block, for training."""
 
 from __future__ import annotations
 
@@ -34,28 +34,30 @@ def read_treebank(
         return _of_sentences(cast("Iterable[Sentence]", source))
     path = cast("ReadPath", source)
     blocks, size = [], 0
-    # In pieces, so that what is no treebank is refused before all of it is unpacked.
+    # In pieces, so that a file that is no treebank is rejected before it is fully decompressed.
     longest = MAX_SENTENCE_BYTES
     for chunk in read_blocks(path, format, skip_bad, on_error, trees, longest, longest):
         blocks.append(chunk.block)
         size += chunk.block.size
         if size > _WHOLE:
-            raise DataError("a treebank to learn from has at most 2 GB", _name(source), 1)
+            raise DataError("a treebank for training must have at most 2 GB", _name(source), 1)
     if len(blocks) < 2:
         return blocks[0] if blocks else Block(b"", CONLLU_LAYOUT)
     return blocks[0].reread(b"".join(block.texts(0, len(block)) for block in blocks))
 
 
 def is_file(source: object) -> bool:
-    """Whether sentences are to be read from it, rather than being there already."""
+    """Whether it is a path or an open file, rather than sentences."""
     return isinstance(source, str | os.PathLike) or hasattr(source, "read")
 
 
 def _of_sentences(sentences: Iterable[Sentence]) -> Block:
     texts, layouts = [], {}
-    for sentence in as_list(sentences, "sentences come from a path, an open file or a list"):
+    for sentence in as_list(sentences, "sentences must be a path, an open file or a list"):
         if not isinstance(sentence, Sentence):
-            raise ArgumentError(f"a treebank is made of Sentence, not {type(sentence).__name__}.")
+            raise ArgumentError(
+                f"a treebank must be a list of Sentence, not of {type(sentence).__name__}."
+            )
         text = bytes(sentence)
         texts.append(text if text.endswith(b"\n\n") else text.rstrip(b"\r\n") + b"\n\n")
         layouts[sentence.format] = layout_named(sentence.format)

@@ -1,4 +1,4 @@
-"""What a parser sees of a sentence: hashed features, word clusters and the filter of arcs."""
+"""Features of sentences: hashed templates, word clusters and the arc filter."""
 
 from arbora.features.arc_filter import FILTER_SIZE, learn_arc_filter, no_arc_filter
 from arbora.features.clusters import WordClusters, read_clusters

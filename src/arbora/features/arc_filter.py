@@ -1,6 +1,6 @@
-"""The filter of arcs by length: the longest arc of the training data per tags and direction.
+"""The arc filter: the longest arc of the training data per tags and direction.
 
-A sentence never loses all its trees: the chain 0 -> 1 -> 2 -> ... is always kept.
+Every sentence keeps a tree: the chain 0 -> 1 -> 2 -> ... is always kept.
 """
 
 from __future__ import annotations

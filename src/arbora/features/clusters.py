@@ -30,8 +30,8 @@ class WordClusters:
 def read_clusters(path: str | os.PathLike[str]) -> WordClusters:
     """Reads lines of `cluster<TAB>form[<TAB>number]`.
 
-    This is what Brown-cluster programs write (a bit string, the form, its count), and hard clusters
-    of any other kind. A form on several lines belongs to several clusters, in proportion to the
+    Brown-cluster programs write such files (a bit string, the form, its count); other hard clusters
+    need no number. A form on several lines belongs to several clusters, in proportion to the
     numbers on its lines.
     """
     name = os.fspath(path)
@@ -47,10 +47,10 @@ def read_clusters(path: str | os.PathLike[str]) -> WordClusters:
             continue
         fields = line.split("\t")
         if len(fields) not in (2, 3) or not fields[0] or not fields[1]:
-            raise DataError("a line is cluster<TAB>form[<TAB>number]", name, number)
+            raise DataError("a line must be cluster<TAB>form[<TAB>number]", name, number)
         rows.append((fields[1], fields[0], _weight(fields, name, number)))
     if not rows:
-        raise DataError("there are no clusters in the file", name, 1)
+        raise DataError("the file has no clusters", name, 1)
     return WordClusters(_shares(rows))
 
 

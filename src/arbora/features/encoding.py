@@ -1,4 +1,4 @@
-"""From sentences to atoms: the columns a model uses, and sentences turned into hashes."""
+"""Encoding: the columns that a model uses, and sentences as hashed atoms."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class FeatureSettings:
     """Which templates, over which columns.
 
     `rich` is the default set; `mcdonald2005` is that of McDonald, Crammer & Pereira (2005), which
-    the papers used; `squeezed2005` leaves out its features of two words and of four tags (Smith &
-    Smith 2007, section 5.2). `morphological` is `rich` and the inflection of neighbouring words,
-    for languages whose FEATS say much. A column that the training data leaves empty is not used.
+    the papers used; `squeezed2005` omits its features of two words and of four tags (Smith & Smith
+    2007, section 5.2). `morphological` is `rich` plus the inflection of neighbouring words, for
+    languages with rich FEATS. A column that is empty in the training data is not used.
     """
 
     templates: TemplateSet = "rich"
@@ -44,7 +44,7 @@ class FeatureSettings:
         """The settings for a model trained on these sentences."""
         if templates not in get_args(TemplateSet):
             raise ArgumentError(
-                f"features is one of {', '.join(get_args(TemplateSet))}, not {templates!r}."
+                f"features must be one of {', '.join(get_args(TemplateSet))}, not {templates!r}."
             )
         used = {name: _is_filled(block, place) for name, place in _COLUMNS.items()}
         both = used["upos"] and used["xpos"]
@@ -66,8 +66,8 @@ class FeatureSettings:
 class Encoded:
     """Sentences of a block as atoms; made once, scored as often as needed.
 
-    `block` and `places` (the sentences' numbers in it) are there for scorers that look at words
-    rather than at atoms.
+    `block` and `places` (the sentences' numbers in it) are for scorers that read words instead of
+    atoms.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Encoded:
     def hiding(self, amount: float, seed: int) -> Encoded:
         """The same where a form or lemma that occurs c times is hidden with amount / (amount + c).
 
-        Features that see a hidden word do not fire.
+        Features of a hidden word do not fire.
         """
         answer = copy(self)
         answer.kernel = self.kernel.hiding(amount, seed)

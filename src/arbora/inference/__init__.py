@@ -1,4 +1,4 @@
-"""Scores in, one object out, and the object answers every question."""
+"""Inference: distributions over trees, decoders, and the engines that parsers use."""
 
 from arbora.inference.batch import TreeBatch
 from arbora.inference.distribution import TreeDistribution

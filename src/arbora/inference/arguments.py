@@ -1,4 +1,4 @@
-"""What callers hand in, checked: arrays of any kind, heads, options."""
+"""Checks of arguments: arrays of any kind, heads, options."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-LARGEST_VALUE = 1e100  # squares of it, and sums of those, are still numbers
+LARGEST_VALUE = 1e100  # its square, and sums of such squares, do not overflow
 
 
 def as_scores(scores: ArrayLike, what: str = "scores") -> NDArray[Any]:
@@ -35,48 +35,48 @@ def as_scores(scores: ArrayLike, what: str = "scores") -> NDArray[Any]:
             + _guess(array.shape)
         )
     if array.shape[0] < 2:
-        raise ShapeError(f"{what} have shape {array.shape}: a sentence needs at least one word")
+        raise ShapeError(f"{what} have shape {array.shape}: a sentence needs at least one word.")
     if array.ndim == 3 and array.shape[2] < 1:
-        raise ShapeError(f"{what} have shape {array.shape}: there must be at least one label")
+        raise ShapeError(f"{what} have shape {array.shape}: there must be at least one label.")
     return array
 
 
 def _guess(shape: tuple[int, ...]) -> str:
-    """What a wrong shape of scores may come from."""
+    """The end of the message: the probable cause of a wrong shape."""
     if len(shape) in (3, 4) and shape[1] == shape[2]:
-        return ": use .batch for several sentences"
+        return ": use .batch for several sentences."
     if len(shape) in (2, 3) and shape[0] + 1 == shape[1]:
         return ": is the row of the root, scores[0], missing?"
     if len(shape) in (2, 3) and shape[0] == shape[1] + 1:
         return ": is the column of the root, which is never read, missing?"
-    return ""
+    return "."
 
 
 def as_values(values: ArrayLike, scores: FloatArray, what: str) -> FloatArray:
-    """Finite numbers, one per score; one per arc will do where the scores have labels.
+    """Finite numbers, one per score; with labels, one per arc is enough.
 
-    0 where an arc is forbidden or does not exist, whatever was there: it is never read.
+    The values of forbidden and absent arcs are never read, and become 0.
     """
-    with np.errstate(over="ignore"):  # what overflows is refused below
+    with np.errstate(over="ignore"):  # overflows are rejected below
         array = as_real(values, what).astype(np.float64)
     shape = scores.shape
     if len(shape) == 3 and array.shape == shape[:2]:
         array = np.broadcast_to(array[:, :, None], shape)
     if array.shape != shape:
-        raise ShapeError(f"{what} must have the shape of the scores, {shape}, not {array.shape}")
+        raise ShapeError(f"{what} must have the shape of the scores, {shape}, not {array.shape}.")
     array = np.where(np.isneginf(scores), 0.0, array)
     sane = np.abs(array) <= LARGEST_VALUE
     if not sane.all():
         where = tuple(int(i) for i in np.argwhere(~sane)[0])
         raise ShapeError(
             f"{what}{list(where)} is {array[where]}: it must be a finite number, "
-            f"at most {LARGEST_VALUE:g} in magnitude"
+            f"at most {LARGEST_VALUE:g} in magnitude."
         )
     return array
 
 
 def check_choice(value: object, choices: tuple[str, ...], name: str) -> None:
-    """Refuses anything but one of the choices."""
+    """Raises `ArgumentError` unless the value is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
-        raise ArgumentError(f"{name} must be {listed}, not {value!r}")
+        raise ArgumentError(f"{name} must be {listed}, not {value!r}.")

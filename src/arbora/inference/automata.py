@@ -1,7 +1,7 @@
-"""Head automata by themselves: the best modifiers of every head, which need not form a tree.
+"""Independent head automata: the best modifiers of every head, which need not form a tree.
 
-Training looks for its rivals here (Koo et al. 2010, section 6): one sweep over all heads instead of
-a search for the best tree.
+Training can take its predictions from here (Koo et al. 2010, section 6): one sweep over all heads
+instead of a search for the best tree.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def best_choices(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
 
 
 def walk_sums(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
-    """Expected parts when every head's walk is drawn by itself, and the log sums over walks."""
+    """Expected parts of independently drawn walks, one per head, and the log sums over walks."""
     _check(parts)
     answer, values = parts.zeros(), np.empty(len(parts))
     kernels.walk_sums(parts.index, parts.arrays(), answer.arrays(), values, threads)

@@ -1,4 +1,4 @@
-"""Many sentences, one question: answers come as lists and are worked out in parallel."""
+"""Distributions of many sentences: answers are lists, computed in parallel."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ D = TypeVar("D", bound="TreeDistribution")
 class TreeBatch(Generic[D]):
     """Distributions of many sentences, made by `SpanningTrees.batch` or `ProjectiveTrees.batch`.
 
-    Has the questions of a single distribution; each answer is a list with one entry per sentence,
-    and arguments that belong to sentences are lists likewise. `batch[i]` is the distribution of
-    sentence i. With `errors="return"`, the place of a sentence without a distribution holds the
+    Has the methods of a single distribution. Each answer is a list with one entry per sentence, and
+    so is each argument that belongs to sentences. `batch[i]` is the distribution of
+    sentence i. With `errors="return"`, the entry of a sentence without a distribution is its
     error. Answers do not depend on the number of threads.
     """
 
@@ -148,7 +148,7 @@ class TreeBatch(Generic[D]):
         return self._all(minimum_bayes_risk(self._packed, self._all_marginals()))
 
     def greedy(self, by: Literal["score", "marginal"] = "score") -> list[Any]:
-        """Each word's best head by itself: a list with one `Tree` per sentence."""
+        """Each word's best head, chosen independently: a list with one `Tree` per sentence."""
         if by == "marginal":
             self._all_marginals()
         return self._each(lambda one: one.greedy(by))
@@ -256,7 +256,7 @@ class TreeBatch(Generic[D]):
         ]
 
     def _each(self, question: Callable[..., Any], **arguments: Any) -> list[Any]:
-        """A question to each distribution, with its share of the arguments."""
+        """Calls a method of each distribution with its entries of the arguments."""
         shares = [self._listed(values, name) for name, values in arguments.items()]
         answers: list[Any] = []
         for i in self._place:
@@ -271,7 +271,7 @@ class TreeBatch(Generic[D]):
     def _compare(self, question: Callable[..., Any], other: TreeBatch[Any]) -> list[Any]:
         if not isinstance(other, TreeBatch):
             raise ArgumentError(
-                f"a batch is compared with a batch, not with {type(other).__name__}"
+                f"a batch is compared with a batch, not with {type(other).__name__}."
             )
         self._all_marginals(), other._log_sums()
 
@@ -282,20 +282,22 @@ class TreeBatch(Generic[D]):
         return self._each(ask, index=range(self._size))
 
     def _listed(self, values: Any, what: str) -> Any:
-        """Something with one entry per sentence."""
+        """A list, or a batch, with one entry per sentence."""
         return values if isinstance(values, TreeBatch) and len(values) == self._size else (
             one_per_sentence(values, self._size, what)
         )  # fmt: skip
 
 
 def one_per_sentence(values: Any, size: int, what: str) -> list[Any]:
-    """Something with one entry for each of so many sentences."""
+    """A list with `size` entries, one per sentence."""
     try:
         listed = list(values)
     except TypeError:
-        raise ShapeError(f"{what} must have one entry per sentence, not {values!r}") from None
+        raise ShapeError(f"{what} must have one entry per sentence, not {values!r}.") from None
     if len(listed) != size:
-        raise ShapeError(f"{what}: there are {size} sentences, but {len(listed)} entries")
+        raise ShapeError(
+            f"{what}: there are {size} sentences, but {len(listed)} entries: give one per sentence."
+        )
     return listed
 
 
@@ -307,14 +309,14 @@ def _stack(scores: object) -> NDArray[Any] | None:
     if array.ndim not in (3, 4) or array.dtype.kind not in "fiub" or not len(array):
         return None
     if array.shape[1] != array.shape[2] or array.shape[1] < 2 or array.size == 0:
-        return None  # one by one, the sentences say what is wrong
+        return None  # checked sentence by sentence, for a better message
     return array
 
 
 def _readable(
     sentences: Sequence[ArrayLike], errors: Literal["raise", "return"]
 ) -> tuple[dict[int, NDArray[Any]], dict[int, ArboraError]]:
-    """The sentences that have the shape of scores, and what is wrong with the others."""
+    """The sentences that have the shape of scores, and the errors of the others."""
     arrays: dict[int, NDArray[Any]] = {}
     failures: dict[int, ArboraError] = {}
     for i, sentence in enumerate(sentences):
@@ -338,21 +340,21 @@ def _sentences(
             return list(scores)  # type: ignore[arg-type]  # anything iterable will do
         except TypeError:
             raise ArgumentError(
-                f"a batch needs a list of scores, or an array, not {type(scores).__name__}"
+                f"a batch needs a list of scores, or an array, not {type(scores).__name__}."
             ) from None
     padded = as_array(scores, "scores")  # type: ignore[arg-type]  # checked by its shape
     words = as_array(lengths, "lengths")
     if padded.ndim not in (3, 4) or padded.shape[1] != padded.shape[2]:
         raise ShapeError(
-            f"padded scores must have shape (sentences, n+1, n+1), or with labels, "
-            f"not {padded.shape}"
+            f"padded scores must have shape (sentences, n+1, n+1), or "
+            f"(sentences, n+1, n+1, L) with labels, not {padded.shape}."
         )
     if words.shape != padded.shape[:1] or (len(words) and words.dtype.kind not in "iu"):
-        raise ShapeError(f"lengths must be {len(padded)} whole numbers, one per sentence")
+        raise ShapeError(f"lengths must be {len(padded)} whole numbers, one per sentence.")
     if (words < 1).any() or (words >= padded.shape[1]).any():
         i = int(np.argmax((words < 1) | (words >= padded.shape[1])))
         raise ShapeError(
-            f"the length of sentence {i} is {words[i]}: it must be from 1 to {padded.shape[1] - 1}"
+            f"the length of sentence {i} is {words[i]}: it must be from 1 to {padded.shape[1] - 1}."
         )
     return [padded[i, : n + 1, : n + 1] for i, n in enumerate(words.tolist())]
 
@@ -361,12 +363,12 @@ def _check_same_labels(scores: NDArray[Any], first: NDArray[Any]) -> None:
     if scores.ndim != first.ndim or scores.shape[2:] != first.shape[2:]:
         raise ArgumentError(
             "all sentences of a batch must have the same number of labels: "
-            f"the shapes are {first.shape} and {scores.shape}"
+            f"the shapes are {first.shape} and {scores.shape}."
         )
 
 
 def located(i: int, error: ArboraError) -> ArboraError:
-    """The same error with the sentence that it is about."""
+    """The same error with the number of its sentence."""
     message = f"sentence {i}: {error}"
     if isinstance(error, NoTreeError):
         return NoTreeError(message, error.word)

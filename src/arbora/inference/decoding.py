@@ -1,4 +1,4 @@
-"""Decoders other than the best tree, and what margins become with labels."""
+"""Minimum Bayes risk and greedy decoding, and margins of labelled arcs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 def rescored(
     scores: FloatArray, heads: NDArray[np.int32], labels: NDArray[np.int32] | None
 ) -> Tree:
-    """A tree under a model's scores, wherever its heads come from."""
+    """The tree of the given heads with its score under a model."""
     words = np.arange(1, len(heads) + 1)
     index = (heads, words) if labels is None else (heads, words, labels)
     return Tree(heads, labels, float(scores[index].sum()))
@@ -38,7 +38,7 @@ def risk_scores(packed: Packed, marginals: FloatArray) -> Packed:
 
 
 def possible_marginals(scores: Scores, marginals: FloatArray) -> Scores:
-    """Marginals of arcs in the place of scores; their best trees have the least Bayes risk."""
+    """Marginals of arcs as scores: their best trees have the least Bayes risk."""
     return scores.arcs_only(np.where(np.isneginf(scores.arcs), -np.inf, marginals))
 
 
@@ -49,7 +49,7 @@ def minimum_bayes_risk(packed: Packed, marginals: FloatArray) -> list[Tree]:
 
 
 def greedy_heads(values: FloatArray) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
-    """Each word's best head and label by itself; of equals the nearest head, then the leftmost."""
+    """Each word's best head and label; ties go to the nearest head, then to the leftmost."""
     n_words = values.shape[0] - 1
     columns = values[:, 1:].reshape(n_words + 1, n_words, -1)
     best = columns.max(axis=2)
@@ -63,11 +63,11 @@ def greedy_heads(values: FloatArray) -> tuple[NDArray[np.int32], NDArray[np.int3
 
 
 def labelled_margins(scores: FloatArray, arc_margins: FloatArray, top: float) -> FloatArray:
-    """Margins of arcs with labels from those of arcs under their best labels.
+    """Margins of labelled arcs, from the margins of arcs under their best labels.
 
-    The best tree with an arc keeps its shape whatever the arc's label, so the best with a label is
-    less by what the label is worse than the arc's best; the best without a label is the best
-    without the arc, or with its best other label.
+    The heads of the best tree with an arc do not depend on the arc's label. So the best tree with
+    a label scores less by the difference between the label and the arc's best label. The best tree
+    without the label is the best without the arc, or with the arc and its best other label.
     """
     best_label = scores.max(axis=2)
     with_arc = top + np.minimum(arc_margins, 0.0)

@@ -1,4 +1,4 @@
-"""A distribution over dependency trees, and everything one can ask of it.
+"""Exact distributions over dependency trees: sums, best trees, samples, gradients.
 
 P(tree) is proportional to exp(score), the score of a tree being the sum of the scores of its arcs
 (Koo, Globerson, Carreras & Collins 2007, section 2). All answers are exact.
@@ -151,7 +151,7 @@ class TreeDistribution:
         cells = self.scores[heads, modifiers]
         if self.n_labels is None:
             if labels is not None:
-                raise ShapeError("labels are given, but the scores have none")
+                raise ShapeError("labels are given, but the scores have none: leave them out.")
         else:
             cells = self._label_scores(cells, heads.shape, labels)
         shifted = cells - self._log_sums().shift[1:]
@@ -165,12 +165,12 @@ class TreeDistribution:
             return np.asarray(summed)
         chosen = np.atleast_2d(as_array(labels, "labels"))
         if chosen.shape != shape or chosen.dtype.kind not in "iu":
-            raise ShapeError(f"labels must be integers of the same shape as heads, {shape}")
+            raise ShapeError(f"labels must be integers of the same shape as heads, {shape}.")
         if (bad := (chosen < -1) | (chosen >= cells.shape[-1])).any():
             where = np.argwhere(bad)[0]
             raise ShapeError(
                 f"the label of word {where[1] + 1} is {chosen[tuple(where)]}: "
-                f"it must be from 0 to {cells.shape[-1] - 1}, or -1 if unknown"
+                f"it must be from 0 to {cells.shape[-1] - 1}, or -1 if unknown."
             )
         known = np.take_along_axis(cells, np.maximum(chosen, 0)[..., None], axis=-1)[..., 0]
         return np.where(chosen == -1, summed, known)
@@ -221,7 +221,7 @@ class TreeDistribution:
         return self._packed.vjp(self.marginals.ravel(), gradient.ravel())[0]
 
     def pair_marginal(self, first: Arc, second: Arc) -> float:
-        """P(both arcs), each (head, modifier) or with a label; right even where it is tiny."""
+        """P(both arcs), each (head, modifier) or with a label; accurate even if tiny."""
         arcs = [as_arc(arc, self.n_words, self.n_labels, "") for arc in (first, second)]
         try:
             both = self.constrain(required=arcs)
@@ -248,7 +248,7 @@ class TreeDistribution:
         return minimum_bayes_risk(self._packed, self.marginals.ravel())[0]
 
     def greedy(self, by: Literal["score", "marginal"] = "score") -> Tree:
-        """Each word's best head by itself: not always a tree (Smith & Smith 2007, section 6)."""
+        """Each word's best head, which may give no tree (Smith & Smith 2007, section 6)."""
         check_choice(by, ("score", "marginal"), "by")
         values = self.scores
         if by == "marginal":
@@ -297,7 +297,9 @@ class TreeDistribution:
             return NotImplemented
         check_comparable(self, other)
         if other.root != self.root:
-            raise ArgumentError("a product needs two distributions with the same root")
+            raise ArgumentError(
+                f"a product needs the same root, not {self.root!r} and {other.root!r}."
+            )
         return self._with_scores(self.scores + other.scores)
 
     def _with_scores(self, scores: FloatArray) -> Self:
@@ -324,7 +326,7 @@ class TreeDistribution:
         return float(np.sum(np.multiply(marginals, values, where=used, out=np.zeros(values.shape))))
 
     def __getstate__(self) -> Packed:
-        return self._packed  # answers are worked out again
+        return self._packed  # cached answers are recomputed
 
     def __setstate__(self, packed: Packed) -> None:
         self._set_up(packed)

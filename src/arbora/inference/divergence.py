@@ -1,7 +1,7 @@
 """Comparing two distributions over the trees of the same words.
 
-Whether one has a tree that the other lacks is a question about possible arcs and classes of trees,
-not about marginals: a possible arc's marginal may underflow to 0, and rounding may leave an
+Whether one has a tree that the other lacks depends on possible arcs and classes of trees, not on
+marginals: a possible arc's marginal may underflow to 0, and rounding may leave an
 impossible arc 1e-17.
 """
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 __all__ = ["check_comparable", "has_more_trees"]
 
-CERTAIN = 1e-6  # a marginal above this is no rounding noise
+CERTAIN = 1e-6  # a marginal above this is not a rounding error
 SAME_COUNT = 1e-9  # log-counts of trees closer than this are equal
 
 
 def check_comparable(p: TreeDistribution, q: TreeDistribution) -> None:
-    """Refuses distributions that are not over the same words and labels."""
+    """Raises unless the distributions are over the same words and labels."""
     if not all(hasattr(q, name) for name in ("scores", "trees", "n_labels")):
-        raise ArgumentError(f"{type(q).__name__} is not a distribution over trees of first order")
+        raise ArgumentError(f"{type(q).__name__} is not a first-order distribution over trees.")
     if q.scores.shape != p.scores.shape:
         raise ShapeError(
             f"the two distributions have scores of shapes {p.scores.shape} and {q.scores.shape}: "
-            "they must be over the same words and labels"
+            "they must be over the same words and labels."
         )
 
 
 def has_more_trees(p: TreeDistribution, q: TreeDistribution) -> bool:
-    """Whether p gives some tree a probability and q does not."""
+    """Whether some tree has a probability above 0 under p and of 0 under q."""
     return _has_trees_of_other_class(p, q) or _has_arc_that_is_forbidden(p, q)
 
 
@@ -57,7 +57,7 @@ def _is_possible(p: TreeDistribution, head: int, modifier: int) -> bool:
 
 
 def _has_trees_of_other_class(p: TreeDistribution, q: TreeDistribution) -> bool:
-    """Whether p's class is wider than q's and its arcs make use of it: by counting trees."""
+    """Whether p's class is wider than q's and p has such trees: compares numbers of trees."""
     crossing = q.trees == "projective" and p.trees != "projective"
     several_roots = q.root == "single" and p.root == "multi"
     if not crossing and not several_roots:

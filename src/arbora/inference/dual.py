@@ -1,4 +1,4 @@
-"""Dual decomposition for packs of sentences: the border to the kernels, for parsers."""
+"""Dual decomposition of many sentences: calls of the kernels, for parsers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = [
 Solver = Literal["subgradient", "ad3", "branch", "exact"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)  # a solver's place here is its number in the core
 
-# The default of max_iterations. Those of AD3 take longer, up to a tenth of a second for 60 words of
-# which none is pruned; whatever sentences of treebanks it certifies, it does in 160.
+# The default of max_iterations. AD3's iterations take longer, up to a tenth of a second for 60
+# words without pruning; it certifies treebank sentences within 160 iterations or not at all.
 ITERATIONS: dict[Solver, int] = {"subgradient": 5000, "ad3": 500, "branch": 5000, "exact": 5000}
 
 
 class DualAnswers(NamedTuple):
-    """Trees of many sentences with their certificates, one number per sentence but for `heads`."""
+    """Trees of many sentences with their certificates; all but `heads` have one entry each."""
 
     heads: IntArray  # of all words, one sentence after the other
     scores: FloatArray
@@ -38,7 +38,7 @@ class DualAnswers(NamedTuple):
 
 
 class DualHistory(NamedTuple):
-    """What the subgradient method did in every iteration."""
+    """The course of the subgradient method, by iteration."""
 
     recomputed: IntArray  # head automata that were run
     duals: FloatArray
@@ -46,7 +46,7 @@ class DualHistory(NamedTuple):
 
 
 class PackedAutomata(NamedTuple):
-    """Automata with states for sides of heads of one sentence, as the kernels want them."""
+    """Automata with states for sides of heads of one sentence, as the kernels take them."""
 
     sides: NDArray[np.int64]  # 2 * head + side
     states: NDArray[np.int64]
@@ -70,13 +70,13 @@ def decode_dual(
 ) -> DualAnswers:
     """The best trees by dual decomposition (Koo et al. 2010); Ctrl-C ends it promptly.
 
-    `solver="branch"` divides the trees where the subgradient leaves a gap, up to so many
-    iterations in all. Then the subgradient has as many without dividing, so that the answer is
-    never worse than its own; "exact" goes on until every tree is certified. By default the limit
-    is 5,000 iterations, with "ad3" 500. `time_limit`, in seconds for each sentence, ends any
+    `solver="branch"` branches where the subgradient leaves a gap, up to `max_iterations` in all.
+    Then the subgradient method runs for as many without branching, so that the answer is never
+    worse than its own. "exact" continues until every tree is certified. `max_iterations` is 5,000
+    by default, with "ad3" 500. `time_limit`, in seconds for each sentence, ends any
     solver with the best tree and bound so far. Without `lazy`, all head automata are run in every
-    iteration; the answers are the same. No answer depends on constants that are added to all arcs
-    into a word.
+    iteration; the answers are the same. Adding a constant to all arcs into a word
+    does not change the trees.
     """
     _check_question(parts, trees, root, solver)
     limit = as_count(
@@ -121,7 +121,7 @@ def dual_history(
 
 
 def check_kinds(kinds: tuple[str, ...], solver: Solver = "ad3") -> None:
-    """Refuses parts that neither a head automaton nor a factor of the solver can score."""
+    """Raises for parts that neither a head automaton nor a factor of the solver can score."""
     if "head_bigrams" in kinds and solver != "ad3":
         raise ArgumentError(
             f"solver={solver!r} cannot decode head_bigrams, which no head automaton scores: use "

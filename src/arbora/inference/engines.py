@@ -1,9 +1,8 @@
-"""Engines: settings, and the verbs that they can honour.
+"""Engines: inference settings with the methods `infer`, `decode` or both.
 
-`infer(scores)` gives marginals of arcs and parts with a gradient; `decode(scores)` gives best trees
-with what is known about them. An engine that has no such answer does not have the verb: dual
-decomposition finds trees only, belief propagation marginals only. Engines hold settings and nothing
-else, so one engine serves any number of sentences and threads.
+`infer(scores)` returns marginals of arcs and parts with a gradient; `decode(scores)` returns best
+trees with their certificates. Dual decomposition only decodes, belief propagation only infers.
+Engines hold settings and nothing else, so one engine serves any number of sentences and threads.
 """
 
 from __future__ import annotations
@@ -77,14 +76,14 @@ class DecodedTrees(NamedTuple):
 
     @property
     def gaps(self) -> FloatArray:
-        """How much better the best tree may be, at most."""
+        """An upper bound on how much better the best tree is."""
         return np.maximum(self.bounds - self.scores, 0.0)
 
 
 class TreeLists(NamedTuple):
     """Several trees of every sentence.
 
-    `counts`, (sentences,), says how many; `heads` and `labels` are flat, tree after tree.
+    `counts`, (sentences,), is their number; `heads` and `labels` are flat, tree after tree.
     """
 
     heads: IntArray
@@ -111,7 +110,7 @@ class SummingEngine(Protocol):
         ...
 
     def infer(self, scores: Scores, *, gradient: bool = False) -> Marginals:
-        """Marginals; `gradient` announces that `vjp` will be called."""
+        """Marginals; with `gradient`, messages are kept for `vjp`."""
         ...
 
 
@@ -275,7 +274,7 @@ class BeliefPropagation(BeliefPropagationOptions):
     threads: int = 1
 
     def infer(self, scores: Scores, *, gradient: bool = False) -> Marginals:
-        """Beliefs and Bethe's log Z; `gradient` announces that `vjp` will be called."""
+        """Beliefs and Bethe's log Z; with `gradient`, messages are kept for `vjp`."""
         kernel = PackedLoopy(
             scores, self.trees, self.root, self.iterations, self.damping, self.schedule,
             self.factors or "pairs", self.threads,
@@ -305,7 +304,7 @@ class DualDecomposition(DualDecompositionOptions):
 
 @dataclass(frozen=True)
 class HillClimbing(HillClimbingOptions):
-    """Good trees by changing one head at a time; nothing is known about better ones."""
+    """Good trees by changing one head at a time, without a bound."""
 
     trees: TreeClass = "nonprojective"
     root: Root = "single"
@@ -336,7 +335,7 @@ def _certain(
     )  # fmt: skip
 
 
-# The engine that each kind of options asks for.
+# The engine of each kind of options.
 ENGINES: dict[type[Component], type[Any]] = {
     ExactOptions: SecondOrder,
     BeliefPropagationOptions: BeliefPropagation,
@@ -348,7 +347,7 @@ ENGINES: dict[type[Component], type[Any]] = {
 def higher_order_engine(
     options: InferenceOptions, trees: TreeClass, root: Root, threads: int = 1
 ) -> Any:
-    """The engine that options ask for, over a class of trees."""
+    """The engine of the options, over a class of trees."""
     engine = ENGINES[type(options)]
     names = {each.name for each in fields(engine)}
     own = {each.name: getattr(options, each.name) for each in fields(options)}

@@ -1,7 +1,7 @@
-"""Belief propagation on any factor graph over on/off variables, and gradients through it.
+"""Belief propagation on any factor graph over binary variables, and gradients through it.
 
-For graphs that people put together themselves, with factors of their own; sentences with parts go
-through `LoopyTrees`, which is compiled as a whole.
+For graphs with user-defined factors. `LoopyTrees`, which is compiled as a whole, is faster for
+sentences with parts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from arbora._core.inference import LARGEST_SCORE
 from arbora.errors import ArgumentError, ScoreError, ShapeError
 from arbora.inference.arguments import as_count, as_real
 from arbora.inference.factors import Factor
-from arbora.inference.hard_messages import Heard, log_partition_of, messages_of, pullback_of
+from arbora.inference.hard_messages import Incoming, log_partition_of, messages_of, pullback_of
 from arbora.inference.packed import read_only
 from arbora.inference.packed_loopy import checked_damping
 from arbora.types import FloatArray
@@ -29,35 +29,35 @@ _INTERFACE = ("variables", "scores", "log_partition", "messages", "pullback")
 
 
 class GraphGradient(NamedTuple):
-    """A number for the score of every variable, and for every score of every factor."""
+    """The gradient by the score of every variable, and by every score of every factor."""
 
     scores: FloatArray
     factors: list[FloatArray]
 
 
 class FactorGraph:
-    """On/off variables, each with a score for being on, and factors over some of them.
+    """Binary variables, each with a score for being on, and factors over some of them.
 
-    All messages are log-odds and start at 0. An iteration goes through the groups of `schedule`;
-    the factors of a group speak at the same time, each hearing all that was said before.
+    All messages are log-odds and start at 0. An iteration goes through the groups of `schedule`.
+    The factors of a group send their messages in parallel, computed from all earlier messages.
 
-    What a factor forbids is forbidden: a message that a variable must be on, or off, is infinite,
-    and no score outweighs it. Factors that contradict each other in this way raise a
-    `ConstraintError` as soon as messages show it.
+    Constraints are hard: a message that a variable must be on, or off, is infinite, and no score
+    outweighs it. Factors that contradict each other raise a `ConstraintError` as soon as their
+    messages do.
 
     Parameters
     ----------
     scores
         The score of every variable for being on.
     factors
-        What scores or forbids configurations of several variables; see `arbora.inference.factors`.
+        Each scores or forbids configurations of its variables; see `arbora.inference.factors`.
     iterations
-        How often, a fixed number.
+        The number of iterations.
     damping
         The share of the old message in the new one, from the second iteration on.
     schedule
-        "serial" lets one factor speak after the other, "parallel" all at once; or groups of
-        numbers of factors, in which each comes once.
+        "serial" updates one factor after the other, "parallel" all at once; or groups of factor
+        numbers that contain each factor once.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class FactorGraph:
         self.iterations = as_count(iterations, "iterations")
         self.damping = checked_damping(damping)
         self._groups = _groups(schedule, len(self.factors))
-        self._tape: list[Messages] = []  # the messages before every group's turn
+        self._tape: list[Messages] = []  # the messages before every group's update
         self._run()
 
     def _run(self) -> None:
@@ -83,21 +83,21 @@ class FactorGraph:
             share = self._share(iteration)
             for group in self._groups:
                 self._tape.append(messages)
-                heard = Heard(self.scores, self.factors, messages)
+                incoming = Incoming(self.scores, self.factors, messages)
                 fresh = list(messages)
                 for i in group:
-                    old, said = messages[i], messages_of(self.factors[i], heard.by(i))
-                    changed = said != old  # the difference of equal infinities is no number
-                    change = np.abs(said[changed] - old[changed]).max(initial=0.0)
+                    old, sent = messages[i], messages_of(self.factors[i], incoming.to(i))
+                    changed = sent != old  # the difference of equal infinities is NaN
+                    change = np.abs(sent[changed] - old[changed]).max(initial=0.0)
                     residuals[iteration] = max(residuals[iteration], change)
-                    fresh[i] = said if share == 0.0 else (1 - share) * said + share * old
+                    fresh[i] = sent if share == 0.0 else (1 - share) * sent + share * old
                 messages = fresh
         self._messages = messages
-        self._beliefs = _sigmoid(Heard(self.scores, self.factors, messages).totals())
+        self._beliefs = _sigmoid(Incoming(self.scores, self.factors, messages).totals())
         self.residuals = read_only(residuals)  # the largest change of a message, by iteration
 
     def _share(self, iteration: int) -> float:
-        return self.damping if iteration > 0 else 0.0  # at first there is nothing to keep
+        return self.damping if iteration > 0 else 0.0  # there are no old messages at first
 
     @property
     def beliefs(self) -> FloatArray:
@@ -107,54 +107,54 @@ class FactorGraph:
     @property
     def log_partition(self) -> float:
         """The Bethe approximation of log Z; exact on graphs without cycles that have converged."""
-        heard = Heard(self.scores, self.factors, self._messages)
-        totals, degrees = heard.totals(), np.zeros(len(self.scores))
+        messages = Incoming(self.scores, self.factors, self._messages)
+        totals, degrees = messages.totals(), np.zeros(len(self.scores))
         answer = 0.0
         for i, factor in enumerate(self.factors):
             np.add.at(degrees, factor.variables, 1.0)
-            incoming = heard.by(i)
+            incoming = messages.to(i)
             answer += log_partition_of(factor, incoming)
-            # What is on for certain weighs nothing there: here is what it would have weighed.
-            answer += float(heard.finite_by(i)[incoming == np.inf].sum())
-        of_variables = np.where(totals == np.inf, heard.finite, np.logaddexp(0.0, totals))
+            # log_partition_of leaves out variables that must be on: add their finite log-odds.
+            answer += float(messages.finite_to(i)[incoming == np.inf].sum())
+        of_variables = np.where(totals == np.inf, messages.finite, np.logaddexp(0.0, totals))
         return answer - float(np.sum((degrees - 1.0) * of_variables))
 
     def vjp(self, d_beliefs: ArrayLike) -> GraphGradient:
-        """The gradient of sum(d_beliefs * beliefs), back through all iterations."""
+        """The gradient of sum(d_beliefs * beliefs): backpropagation through all iterations."""
         given = as_real(d_beliefs, "d_beliefs").astype(np.float64)
         if given.shape != self.scores.shape or not np.isfinite(given).all():
-            raise ShapeError(f"d_beliefs must be {len(self.scores)} finite numbers")
+            raise ShapeError(f"d_beliefs must be {len(self.scores)} finite numbers.")
         b = self.beliefs
         d_totals = given * b * (1.0 - b)
         d_scores = d_totals.copy()
         d_messages = [d_totals[factor.variables] for factor in self.factors]
         d_factors = [np.zeros(len(factor.scores)) for factor in self.factors]
-        turn = len(self._tape)
+        update = len(self._tape)
         for iteration in reversed(range(self.iterations)):
             for group in reversed(self._groups):
-                turn -= 1
-                self._go_back(turn, iteration, group, d_messages, d_factors, d_scores)
+                update -= 1
+                self._pull_back(update, iteration, group, d_messages, d_factors, d_scores)
         return GraphGradient(read_only(d_scores), [read_only(d) for d in d_factors])
 
-    def _go_back(
-        self, turn: int, iteration: int, group: Sequence[int],
+    def _pull_back(
+        self, update: int, iteration: int, group: Sequence[int],
         d_messages: Messages, d_factors: Messages, d_scores: FloatArray,
     ) -> None:  # fmt: skip
-        """Turns gradients by the messages after a group's turn into those before it."""
-        before, share = self._tape[turn], self._share(iteration)
-        heard = Heard(self.scores, self.factors, before)
-        after = self._tape[turn + 1] if turn + 1 < len(self._tape) else self._messages
-        d_heard = np.zeros(len(self.scores))
+        """Turns gradients by the messages after a group's update into those before it."""
+        before, share = self._tape[update], self._share(iteration)
+        messages = Incoming(self.scores, self.factors, before)
+        after = self._tape[update + 1] if update + 1 < len(self._tape) else self._messages
+        d_totals = np.zeros(len(self.scores))
         for i in group:
-            factor, incoming = self.factors[i], heard.by(i)
+            factor, incoming = self.factors[i], messages.to(i)
             d_message = np.where(np.isinf(after[i]), 0.0, d_messages[i])
             d_in, d_own = pullback_of(factor, incoming, (1 - share) * d_message)
             d_factors[i] += d_own
             d_messages[i] = share * d_message - d_in
-            np.add.at(d_heard, factor.variables, d_in)
-        d_scores += d_heard
+            np.add.at(d_totals, factor.variables, d_in)
+        d_scores += d_totals
         for i, factor in enumerate(self.factors):
-            d_messages[i] = d_messages[i] + d_heard[factor.variables]
+            d_messages[i] = d_messages[i] + d_totals[factor.variables]
 
     def __repr__(self) -> str:
         return f"FactorGraph({len(self.scores)} variables, {len(self.factors)} factors)"
@@ -168,29 +168,30 @@ def _sigmoid(x: FloatArray) -> FloatArray:
 def _as_scores(scores: ArrayLike) -> FloatArray:
     array = as_real(scores, "scores").astype(np.float64)
     if array.ndim != 1 or not len(array):
-        raise ShapeError(f"scores must be a row with a number per variable, not {array.shape}")
+        raise ShapeError(f"scores must have one number per variable, not shape {array.shape}.")
     sane = np.abs(array) <= LARGEST_SCORE
     if not sane.all():
         raise ScoreError(
             f"the score of variable {int(np.argmin(sane))} is {array[~sane][0]}: scores of "
-            f"variables are numbers up to {LARGEST_SCORE:g} in magnitude; leave out what cannot be "
-            "on"
+            f"variables are numbers up to {LARGEST_SCORE:g} in magnitude; leave out variables that "
+            "cannot be on."
         )
     return read_only(array)
 
 
 def _as_factors(factors: Sequence[Factor], n_variables: int) -> list[Factor]:
     if not isinstance(factors, Sequence):
-        raise ArgumentError(f"factors is a list of factors, not {type(factors).__name__}")
+        raise ArgumentError(f"factors must be a list of factors, not {type(factors).__name__}.")
     for i, factor in enumerate(factors):
         missing = [name for name in _INTERFACE if not hasattr(factor, name)]
         if missing:
-            raise ArgumentError(f"factor {i}, of type {type(factor).__name__}, has no {missing[0]}")
+            raise ArgumentError(
+                f"factor {i}, of type {type(factor).__name__}, has no {missing[0]}: see Factor."
+            )
         beyond = [int(v) for v in factor.variables if not 0 <= v < n_variables]
         if beyond:
             raise ArgumentError(
-                f"factor {i} names variable {beyond[0]}, but there are {n_variables} variables, "
-                "from 0 on"
+                f"factor {i} has variable {beyond[0]}, but variables are 0 to {n_variables - 1}."
             )
     return list(factors)
 
@@ -201,11 +202,15 @@ def _groups(schedule: str | Sequence[Sequence[int]], count: int) -> list[list[in
             return [[i] for i in range(count)]
         if schedule == "parallel":
             return [list(range(count))]
-        raise ArgumentError(f'schedule is "serial", "parallel" or groups of factors: {schedule!r}')
+        raise ArgumentError(
+            f'schedule must be "serial", "parallel" or groups of factors, not {schedule!r}.'
+        )
     try:
         groups = [[operator.index(i) for i in group] for group in schedule]
     except TypeError:
-        raise ArgumentError("the groups of a schedule are lists of numbers of factors") from None
+        raise ArgumentError("the groups of schedule must be lists of factor numbers.") from None
     if sorted(i for group in groups for i in group) != list(range(count)):
-        raise ArgumentError(f"the groups of a schedule name each of the {count} factors once")
+        raise ArgumentError(
+            f"the groups of schedule must contain each factor, 0 to {count - 1}, once."
+        )
     return groups

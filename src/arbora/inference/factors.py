@@ -1,8 +1,8 @@
-"""Factors of a factor graph over on/off variables, and what a new one has to offer.
+"""Factors of a factor graph over binary variables, and the interface of new ones.
 
-Messages are log-odds, log m(on) / m(off). A factor knows three things: `log_partition`, `messages`
-and `pullback`; see `Factor`. Those of this module are compiled, and one of them is a table that
-enumerates everything, with which any other can be compared.
+Messages are log-odds, log m(on) / m(off). A factor has three methods: `log_partition`, `messages`
+and `pullback`; see `Factor`. The factors of this module are compiled. `Table` enumerates all
+configurations: tests compare other factors with it.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ Variables = NDArray[np.int64]
 
 
 class Factor(Protocol):
-    """What a factor graph asks of a factor over k on/off variables.
+    """The interface of a factor over k binary variables.
 
     A configuration y weighs exp(score of y + the incoming log-odds of the variables that are on),
-    where the score of y depends on `scores`, any array of parameters. A message of inf or -inf says
-    that a variable must be on, or off. A factor hears such messages of others as numbers that are
-    large next to its scores and to all else that it hears, unless it has an attribute
-    `takes_infinity` that is true.
+    where the score of y depends on `scores`, any array of parameters. A message of inf or -inf
+    means that a variable must be on, or off. A factor receives such messages as finite numbers,
+    large compared with its scores and other messages, unless its attribute `takes_infinity` is
+    true.
     """
 
     @property
@@ -52,9 +52,9 @@ class Factor(Protocol):
         ...
 
     def messages(self, incoming: FloatArray) -> FloatArray:
-        """For each variable, log of the weights with it on over those with it off, minus its own.
+        """For each variable, log(weights with it on / weights with it off) - incoming.
 
-        So message i does not depend on incoming[i]. It is infinite if one of the two is 0.
+        So message i does not depend on incoming[i]. It is infinite if one of the two sums is 0.
         """
         ...
 
@@ -71,8 +71,8 @@ class Factor(Protocol):
 class _Compiled:
     """A factor of the core with its variables and scores.
 
-    `kind` and `sizes` make the factor of the core, here and again in another process. Incoming
-    log-odds of -inf mean that a variable is off, of inf that it is on and weighs nothing.
+    `kind` and `sizes` are the constructor and its arguments, which unpickling needs. Incoming
+    log-odds of -inf mean that a variable is off, of inf that it is on with a weight of 1.
     """
 
     takes_infinity: ClassVar[bool] = True
@@ -87,8 +87,8 @@ class _Compiled:
         self.scores = _as_scores(scores, self._kernel.n_scores, type(self).__name__)
         if self.log_partition(np.zeros(len(self.variables))) == -np.inf:
             raise ScoreError(
-                f"{type(self).__name__} forbids every configuration of its variables: one must be "
-                "left"
+                f"{type(self).__name__} forbids every configuration of its variables: allow at "
+                "least one."
             )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class _Compiled:
         return self._kernel.log_partition(self.scores, self._row(incoming, "incoming"))
 
     def messages(self, incoming: ArrayLike) -> FloatArray:
-        """What it tells each of its variables."""
+        """The messages to its variables."""
         answer = np.empty(len(self.variables))
         self._kernel.messages(self.scores, self._row(incoming, "incoming"), answer)
         return answer
@@ -111,9 +111,9 @@ class _Compiled:
     def pullback(self, incoming: ArrayLike, d_messages: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """The gradients by `incoming` and by `scores`."""
         d_incoming, d_scores = np.empty(len(self.variables)), np.empty(len(self.scores))
-        told = self._row(incoming, "incoming")
-        back = self._row(d_messages, "d_messages", finite=True)
-        self._kernel.pullback(self.scores, told, back, d_incoming, d_scores)
+        log_odds = self._row(incoming, "incoming")
+        gradient = self._row(d_messages, "d_messages", finite=True)
+        self._kernel.pullback(self.scores, log_odds, gradient, d_incoming, d_scores)
         return d_incoming, d_scores
 
     def _row(self, values: ArrayLike, what: str, finite: bool = False) -> FloatArray:
@@ -121,12 +121,14 @@ class _Compiled:
         row = np.ascontiguousarray(as_real(values, what), dtype=np.float64)
         if row.shape != self.variables.shape:
             raise ShapeError(
-                f"{what} has shape {row.shape}, but {self} has {len(self.variables)} variables"
+                f"{what} must have {len(self.variables)} numbers for {self}, not shape {row.shape}."
             )
         sane = np.abs(row) <= LARGEST_VALUE
         if not (sane if finite else sane | np.isinf(row)).all():
             others = "" if finite else ", or inf or -inf for variables that are on or off"
-            raise ScoreError(f"{what} must be numbers up to {LARGEST_VALUE:g} in magnitude{others}")
+            raise ScoreError(
+                f"{what} must be numbers up to {LARGEST_VALUE:g} in magnitude{others}."
+            )
         return row
 
     def __repr__(self) -> str:
@@ -149,13 +151,13 @@ class Table(_Compiled):
     def __init__(self, variables: ArrayLike, scores: ArrayLike) -> None:
         count = len(as_variables(variables))
         if not 1 <= count <= 20:
-            raise ArgumentError(f"a table has 1 to 20 variables, not {count}")
+            raise ArgumentError(f"a table must have 1 to 20 variables, not {count}.")
         table = as_real(scores, "scores")
         if table.shape != (2,) * count:
             raise ShapeError(
-                f"a table of {count} variables has as many axes of 2, not {table.shape}"
+                f"a table of {count} variables must have shape (2,) * {count}, not {table.shape}."
             )
-        # The last index runs fastest: to the core, which counts in bits, its variable is the first.
+        # The last index runs fastest; the core numbers configurations by bits, lowest first.
         backwards = as_variables(variables)[::-1]
         super().__init__(kernels.TableFactor, (count,), backwards, table.reshape(-1))
 
@@ -177,13 +179,13 @@ class AtMostOne(_Compiled):
 
 
 class Head(_Compiled):
-    """The automaton of a head: scores of its modifiers that follow each other outwards.
+    """The automaton of a head: scores of consecutive modifiers on each side.
 
     `left` and `right` are the variables of its modifiers' arcs, from the nearest outwards; `links`
-    those of the arcs from its possible heads, of which exactly one is on, or nothing. `scores` has
+    those of the arcs from its possible heads, of which exactly one is on, or empty. `scores` has
     a table for every link (or one), the left side's pairs and then the right side's: the pair
     (previous, next) of a side with k modifiers is at next (next + 1) / 2 + previous, where previous
-    is 0 for START or 1 + the place of a modifier, and next the place of a modifier or k for END.
+    is 0 for START or 1 + the position of a modifier, and next that of a modifier or k for END.
     """
 
     def __init__(
@@ -195,9 +197,9 @@ class Head(_Compiled):
 
 
 class Chain(Head):
-    """One side of a head by itself: modifiers that follow each other outwards.
+    """One side of a head: scores of consecutive modifiers.
 
-    `scores` gains one number, that of the other side, which has no modifiers.
+    `scores` has one more number than was given: the score of the other side, which is empty.
     """
 
     def __init__(self, variables: ArrayLike, scores: ArrayLike) -> None:
@@ -223,15 +225,15 @@ class TreeFactor(_Compiled):
         check_choice(root, ("single", "multi"), "root")
         pairs = as_array(arcs, "arcs")
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-            raise ShapeError(f"arcs must be pairs (head, modifier), not of shape {pairs.shape}")
+            raise ShapeError(f"arcs must be pairs (head, modifier), not of shape {pairs.shape}.")
         if len(pairs) != len(as_variables(variables)):
             raise ShapeError(f"there are {len(pairs)} arcs, but {len(as_variables(variables))} "
-                             "variables")  # fmt: skip
+                             "variables: give one each.")  # fmt: skip
         n_words = int(pairs.max(initial=1))
         scores = np.full((n_words + 1, n_words + 1), -np.inf)
         for head, modifier in pairs.tolist():
             if head < 0 or modifier < 1 or head == modifier or scores[head, modifier] == 0.0:
-                raise ArgumentError(f"the arc ({head}, {modifier}) is none, or comes twice")
+                raise ArgumentError(f"the arc ({head}, {modifier}) is invalid or given twice.")
             scores[head, modifier] = 0.0
         for error in pack([scores], trees, root, threads=1)[1].values():
             raise error
@@ -246,20 +248,20 @@ def as_variables(variables: ArrayLike) -> Variables:
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu" or array.min() < 0:
-        raise ShapeError("variables must be a row of numbers from 0 on")
+        raise ShapeError("variables must be a list of integers from 0.")
     if len(np.unique(array)) != len(array):
-        raise ArgumentError("a factor names each of its variables once")
+        raise ArgumentError("a factor must name each of its variables once.")
     return read_only(array.astype(np.int64))
 
 
 def _as_scores(scores: ArrayLike, count: int, what: str) -> FloatArray:
     array = np.array(as_real(scores, "scores"), dtype=np.float64).reshape(-1)
     if array.shape != (count,):
-        raise ShapeError(f"{what} has {count} scores, but {len(array)} came")
+        raise ShapeError(f"{what} needs {count} scores, not {len(array)}.")
     bad = ~((np.abs(array) <= kernels.LARGEST_SCORE) | np.isneginf(array))
     if bad.any():
         raise ScoreError(
             f"a score of {what} is {array[bad][0]}: scores are numbers up to "
-            f"{kernels.LARGEST_SCORE:g} in magnitude, or -inf"
+            f"{kernels.LARGEST_SCORE:g} in magnitude, or -inf."
         )
     return read_only(array)

@@ -1,7 +1,7 @@
-"""Messages of belief propagation of which some are infinite: what must be on, or off.
+"""Messages of belief propagation that may be infinite: the variable must be on, or off.
 
-Infinities do not take part in sums: how many of either kind a variable hears is counted beside the
-sum of the others, so that any one message can be taken off again.
+Infinite messages are counted, separately for on and off; only finite messages are summed. So any
+single message can be subtracted again.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from arbora.errors import ConstraintError
 from arbora.inference.factors import Factor, Variables
 from arbora.types import FloatArray
 
-__all__ = ["Heard", "log_partition_of", "messages_of", "pullback_of"]
+__all__ = ["Incoming", "log_partition_of", "messages_of", "pullback_of"]
 
-# Factors that do not take infinities hear numbers so many times as large as all else.
+# Factors that do not take infinities get numbers this many times as large as all others.
 _MUCH = 16.0
 
 
-class Heard:
-    """What variables hear from all factors, and what they tell each of them."""
+class Incoming:
+    """Sums of the messages to variables, and from these the messages to factors."""
 
     def __init__(
         self, scores: FloatArray, factors: Sequence[Factor], messages: Sequence[FloatArray]
     ) -> None:
         self._factors, self._messages = factors, messages
         self.finite = scores.copy()  # the score of each variable and all finite messages to it
-        self._must: FloatArray | None = None  # how many say that it must be on, and off
-        for factor, said in zip(factors, messages, strict=True):
-            infinite = np.isinf(said)
+        self._must: FloatArray | None = None  # how many messages require on, and off
+        for factor, sent in zip(factors, messages, strict=True):
+            infinite = np.isinf(sent)
             if not infinite.any():
-                np.add.at(self.finite, factor.variables, said)
+                np.add.at(self.finite, factor.variables, sent)
                 continue
             if self._must is None:
                 self._must = np.zeros((2, len(scores)))
-            np.add.at(self.finite, factor.variables, np.where(infinite, 0.0, said))
+            np.add.at(self.finite, factor.variables, np.where(infinite, 0.0, sent))
             for state, value in enumerate((np.inf, -np.inf)):
-                np.add.at(self._must[state], factor.variables, said == value)
+                np.add.at(self._must[state], factor.variables, sent == value)
 
     def totals(self) -> FloatArray:
         """The log-odds of every variable."""
@@ -46,18 +46,18 @@ class Heard:
             return self.finite
         return _with_infinities(self.finite, self._must, np.arange(len(self.finite)))
 
-    def finite_by(self, i: int) -> FloatArray:
-        """What the variables of factor i tell it, infinities left out."""
+    def finite_to(self, i: int) -> FloatArray:
+        """The messages to factor i without infinite terms."""
         own = self._messages[i]
         return self.finite[self._factors[i].variables] - np.where(np.isinf(own), 0.0, own)
 
-    def by(self, i: int) -> FloatArray:
-        """What the variables of factor i tell it: all that they heard, except from it."""
+    def to(self, i: int) -> FloatArray:
+        """The messages to factor i: each variable's log-odds without the factor's own message."""
         variables, own = self._factors[i].variables, self._messages[i]
         if self._must is None:
             return np.asarray(self.finite[variables] - own)
         others = self._must[:, variables] - [own == np.inf, own == -np.inf]
-        return _with_infinities(self.finite_by(i), others, variables)
+        return _with_infinities(self.finite_to(i), others, variables)
 
 
 def _with_infinities(finite: FloatArray, must: FloatArray, variables: Variables) -> FloatArray:
@@ -71,7 +71,7 @@ def _with_infinities(finite: FloatArray, must: FloatArray, variables: Variables)
 
 
 def _much(factor: Factor, incoming: FloatArray) -> float:
-    """A number that is large next to a factor's scores and to what it hears."""
+    """A number that is large compared with a factor's scores and incoming messages."""
     known = (np.abs(values[np.isfinite(values)]).sum() for values in (incoming, factor.scores))
     return _MUCH * (64.0 + float(sum(known)))
 
@@ -81,23 +81,23 @@ def _takes(factor: Factor, incoming: FloatArray) -> bool:
 
 
 def messages_of(factor: Factor, incoming: FloatArray) -> FloatArray:
-    """What a factor says, infinite where it leaves no choice."""
+    """A factor's outgoing messages; infinite where it determines a variable."""
     if not np.isinf(incoming).any():
         return factor.messages(incoming)
     if log_partition_of(factor, incoming) == -np.inf:
         raise ConstraintError(
-            f"the factors contradict each other: what others say of variables "
-            f"{list(map(int, factor.variables))} leaves no configuration of {factor}."
+            f"the factors contradict each other: the messages to variables "
+            f"{list(map(int, factor.variables))} leave no configuration of {factor}."
         )
     if _takes(factor, incoming):
         return factor.messages(incoming)
     much = _much(factor, incoming)
-    said = np.asarray(factor.messages(np.clip(incoming, -much, much)))
-    return np.where(np.abs(said) < much / 2, said, np.copysign(np.inf, said))
+    sent = np.asarray(factor.messages(np.clip(incoming, -much, much)))
+    return np.where(np.abs(sent) < much / 2, sent, np.copysign(np.inf, sent))
 
 
 def log_partition_of(factor: Factor, incoming: FloatArray) -> float:
-    """The logarithm of the sum of a factor's weights; variables that must be on weigh nothing."""
+    """A factor's log-partition; the log-odds of variables that must be on are left out."""
     if _takes(factor, incoming):
         return factor.log_partition(incoming)
     much = _much(factor, incoming)

@@ -1,7 +1,7 @@
 """Decoding of second-order scores by dual decomposition, with a certificate where there is one.
 
 Koo, Rush, Collins, Jaakkola & Sontag (2010): a search for trees and automata for the
-modifiers of each head are made to agree by multipliers on the arcs. The loop itself is
+modifiers of each head are made to agree by Lagrange multipliers on the arcs. The loop is in
 `cpp/src/inference/dual_decomposition.cpp`.
 """
 
@@ -61,7 +61,7 @@ class Automaton:
 
     @classmethod
     def at_most(cls, modifiers: int) -> Self:
-        """At most so many modifiers: a state for every number of them."""
+        """An automaton that allows at most `modifiers` modifiers: one state per count."""
         states = as_count(modifiers, "modifiers", least=0) + 1
         check_room(states * states)
         initial, transitions = np.full(states, -np.inf), np.full((states, states), -np.inf)
@@ -84,7 +84,7 @@ class Automaton:
     def _words(self, modifiers: ArrayLike) -> list[int]:
         array = as_array(modifiers, "modifiers")
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-            raise ShapeError(f"modifiers must be a row of words, not {modifiers!r}.")
+            raise ShapeError(f"modifiers must be a list of words, not {modifiers!r}.")
         words: list[int] = array.tolist()
         if self.transitions.ndim == 3 and not all(0 < m < len(self.transitions) for m in words):
             raise ArgumentError(f"modifiers must be words, 1 to {len(self.transitions) - 1}.")
@@ -105,10 +105,10 @@ class HeadAutomata:
 
     `parts` scores arcs, consecutive siblings, grandparents and grandsiblings; `automata` may map
     (head, side) to an `Automaton` that scores the modifiers of a head on a side (0 left, 1 right)
-    as well. `trees` and `root` say which trees are allowed.
+    as well. `trees` and `root` define which trees are allowed.
 
     The problem is NP-hard (`exact` is False): `argmax` gives a tree, a bound, and very often a
-    certificate that the tree is the best one; `exact_argmax` takes the time that it takes.
+    certificate that the tree is the best one; `exact_argmax` has no limit on its time.
     """
 
     exact: ClassVar[bool] = False
@@ -121,7 +121,7 @@ class HeadAutomata:
         automata: Mapping[tuple[int, int], Automaton] | None = None,
     ) -> None:
         if not isinstance(parts, Parts):
-            raise ArgumentError(f"parts must be Parts, not {type(parts).__name__}")
+            raise ArgumentError(f"parts must be Parts, not {type(parts).__name__}.")
         check_choice(trees, ("nonprojective", "projective"), "trees")
         check_choice(root, ("single", "multi"), "root")
         check_kinds(parts.kinds)
@@ -133,7 +133,7 @@ class HeadAutomata:
         self.root: Root = root
         if automata is not None and not isinstance(automata, Mapping):
             raise ArgumentError(
-                f"automata must map (head, side) to an Automaton, not be {type(automata).__name__}"
+                f"automata must map (head, side) to an Automaton, not be {type(automata).__name__}."
             )
         self.automata = dict(automata or {})
         self._automata = _packed_automata(parts, self.automata)
@@ -153,11 +153,11 @@ class HeadAutomata:
 
         "subgradient" is Koo et al. (2010); "ad3" (Martins et al. 2015) needs fewer iterations,
         each of which takes longer; "branch" is `exact_argmax` with a limit, usually the quickest
-        way to a certificate, and never worse than "subgradient": where the limit is reached, that
-        has as many iterations, too.
+        way to a certificate, and never worse than "subgradient": at the limit, "subgradient" runs
+        for as many iterations, too.
 
-        The limit, `max_iterations`, is 5,000 by default, and 500 with "ad3". `time_limit` is one in
-        seconds, looked at after every iteration. At either, the answer is the best tree so far.
+        `max_iterations` is 5,000 by default, and 500 with "ad3". `time_limit`, in seconds, is
+        checked after every iteration. At either limit the answer is the best tree so far.
         """
         check_choice(solver, ("subgradient", "ad3", "branch"), "solver")
         return self._decode(max_iterations, solver, time_limit)
@@ -171,7 +171,8 @@ class HeadAutomata:
         decomposition, until no bound exceeds the best tree found; "ilp" asks an integer-program
         solver, to its tolerance of 1e-6. Head bigrams always take the integer program. After
         `time_limit` seconds the answer is the best tree so far: `certified` is False then, and
-        `gap` says what may be missing. Without any tree until then there is a `SolverError`.
+        `gap` bounds how much better another tree may be. Without any tree so far it raises a
+        `SolverError`.
         """
         check_choice(method, ("branch", "ilp"), "method")
         if method == "branch" and "head_bigrams" not in self.parts.kinds:
@@ -188,15 +189,15 @@ class HeadAutomata:
         return total
 
     def history(self, max_iterations: int = 5000) -> DualHistory:
-        """How the subgradient method goes about it, iteration by iteration."""
+        """The subgradient method's bound and trees, iteration by iteration."""
         if self.automata:
-            raise ArgumentError("history does not follow automata with states: leave them out")
+            raise ArgumentError("history does not support automata: leave them out.")
         return dual_history(Scores.from_parts(self.parts), 0, self.trees, self.root, max_iterations)
 
     def _by_program(self, time_limit: float | None) -> Decoded:
         if self.automata:
             raise ArgumentError(
-                'an integer program knows no automata with states: use method="branch"'
+                'the integer program does not support automata: use method="branch".'
             )
         found = solve_program(self.parts, self.trees, self.root, time_limit=time_limit)
         bound = found.score if found.certified else max(found.value, found.score)
@@ -225,7 +226,7 @@ class HeadAutomata:
 
 
 def _check_size(what: str, scores: FloatArray) -> None:
-    """Refuses scores whose sums could overflow."""
+    """Raises for scores whose sums could overflow."""
     if not ((np.abs(scores) <= LARGEST_SCORE) | np.isneginf(scores)).all():
         raise ScoreError(
             f"{what} must be numbers up to {LARGEST_SCORE:g} in magnitude, or -inf to forbid."
@@ -254,16 +255,18 @@ def _packed_automata(parts: Parts, automata: dict[tuple[int, int], Automaton]) -
     sides, states, numbers = [], [], []
     for key, automaton in automata.items():
         if not isinstance(key, tuple) or len(key) != 2 or not all(map(_is_whole, key)):
-            raise ArgumentError(f"automata are keyed by (head, side), side 0 or 1, not {key!r}")
+            raise ArgumentError(f"automata are keyed by (head, side), side 0 or 1, not {key!r}.")
         head, side = key
         if side not in (0, 1):
-            raise ArgumentError(f"automata are keyed by (head, side), side 0 or 1, not {key!r}")
+            raise ArgumentError(f"automata are keyed by (head, side), side 0 or 1, not {key!r}.")
         if not isinstance(automaton, Automaton):
             raise ArgumentError(
-                f"the automaton of {key} must be an Automaton, not {type(automaton).__name__}"
+                f"the automaton of {key} must be an Automaton, not {type(automaton).__name__}."
             )
         if not 0 <= head <= parts.n_words:
-            raise ArgumentError(f"head {head} of an automaton is not from 0 to {parts.n_words}")
+            raise ArgumentError(
+                f"the head of the automaton of {key} must be from 0 to {parts.n_words}."
+            )
         if automaton.transitions.ndim == 3 and len(automaton.transitions) != parts.n_words + 1:
             raise ShapeError(
                 f"the transitions of {key} must be for {parts.n_words + 1} words, the root symbol "

@@ -2,8 +2,8 @@
 
 McDonald & Pereira (2006) start from the best projective tree of the arc scores and make the best
 single change until none is better. Zhang et al. (2014) start from many trees drawn from the
-first-order model and give each word its best head in turn. Nothing says how far from the best tree
-the answer is.
+first-order model and give each word its best head in turn. There is no bound on the distance
+from the best tree.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def hill_climb(
 
     The first tree is the sentence's in `start`, by default the best projective tree of the arc
     scores (the best spanning tree where there is no projective one). `restarts` more are drawn from
-    the first-order model, fewer once `patience` of them in a row brought nothing better. The answer
+    the first-order model, fewer if `patience` of them in a row bring no improvement. The answer
     is never worse than the first tree, and does not depend on the number of threads. Where the root
     has exactly one modifier, a change of root moves the old one, too.
     """
@@ -67,9 +67,9 @@ def hill_climb(
 def head_changes(
     packed: Scores, i: int, heads: ArrayLike, trees: TreeClass, root: Root
 ) -> FloatArray:
-    """What a tree of sentence i gains if the head of m becomes h, [h, m].
+    """The gain in score of a tree of sentence i if the head of m becomes h, [h, m].
 
-    -inf where that gives no tree of the class, and where nothing changes.
+    -inf where the result is not a tree of the class, and for the present head.
     """
     checked = _checked(packed, trees, root)
     tree = _checked_tree(checked, i, heads)
@@ -82,7 +82,7 @@ def head_changes(
 
 
 def _checked(packed: Scores, trees: TreeClass, root: Root) -> Packed:
-    """The arcs; an error with the first sentence that has no tree of the class, if any."""
+    """The arcs; raises for the first sentence without a tree of the class."""
     check_choice(trees, ("nonprojective", "projective"), "trees")
     check_choice(root, ("single", "multi"), "root")
     others = [kind.name for kind in PART_KINDS if kind.chained and kind.name in packed.kinds]
@@ -109,7 +109,7 @@ def _checked_tree(arcs: Packed, i: int, heads: ArrayLike) -> IntArray:
     allowed = not np.isneginf(arcs.scores(i)[tree, np.arange(1, len(tree) + 1)]).any()
     if not (allowed and in_class(tree[None], arcs.trees, arcs.root)[0]):
         raise ArgumentError(
-            f"sentence {i}: {tree.tolist()} is no {arcs.trees} tree over the allowed arcs, "
-            f"root={arcs.root!r}: there is nothing to start from."
+            f"sentence {i}: {tree.tolist()} is no {arcs.trees} tree over the allowed arcs "
+            f"with root={arcs.root!r}: start from such a tree."
         )
     return tree.astype(np.int32)

@@ -1,7 +1,7 @@
 """Distributions over the derivations of a hypergraph (Gormley, Dredze & Eisner 2015, 5.4).
 
-Hidden Markov models, context-free grammars and Eisner's trees are all of this form: say which item
-is built from which, and every question that trees answer can be asked of the derivations.
+Hidden Markov models, context-free grammars and Eisner's chart are hypergraphs: edges state which
+item is built from which. `Derivations` has the methods of the distributions over trees.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Hypergraph:
         is no tail.
     weights
         `weights[e]` is the number of the edge's weight, which several edges may share; -1 is none.
-        Left out, every edge has its own.
+        By default every edge has its own.
     goal
-        The node whose derivations are asked for; the last one if left out.
+        The node whose derivations are summed over; by default the last one.
     """
 
     def __init__(
@@ -59,18 +59,20 @@ class Hypergraph:
         self.heads = _numbers(heads, "heads")
         count = len(self.heads)
         if count == 0:
-            raise ShapeError("a hypergraph needs at least one edge")
+            raise ShapeError("a hypergraph needs at least one edge.")
         self.tails = _tails(tails, count)
         self.weights = _numbers(np.arange(count) if weights is None else weights, "weights")
         if len(self.weights) != count:
-            raise ShapeError(f"there are {count} edges, but {len(self.weights)} weights")
+            raise ShapeError(
+                f"there are {count} edges, but {len(self.weights)} weights: give one each."
+            )
         self._check()
         self.n_nodes = int(self.heads.max()) + 1
         self.n_weights = int(self.weights.max()) + 1
         self.goal = self.n_nodes - 1 if goal is None else as_count(goal, "goal", least=0)
         if not self.goal < self.n_nodes:
-            raise ArgumentError(f"the goal is node {goal}, but nodes are 0 to {self.n_nodes - 1}")
-        self._order = np.argsort(self.heads, kind="stable")  # the edges of a node lie together
+            raise ArgumentError(f"the goal is node {goal}, but nodes are 0 to {self.n_nodes - 1}.")
+        self._order = np.argsort(self.heads, kind="stable")  # groups edges by head
         tails_in_order = (self.tails[self._order] + 1).astype(np.int32)
         self._kernel = kernels.Hypergraph(
             np.bincount(self.heads, minlength=self.n_nodes),
@@ -97,13 +99,15 @@ class Hypergraph:
             low = 0 if what == "head" else -1
             bad = np.flatnonzero((values < low) | (values > highest))
             if len(bad):
-                raise ArgumentError(f"the {what} of edge {bad[0]} is {values[bad[0]]}")
+                raise ArgumentError(
+                    f"the {what} of edge {bad[0]} is {values[bad[0]]}, not from {low} to {highest}."
+                )
         wrong = (self.tails < -1) | (self.tails >= self.heads[:, None])
         if wrong.any():
             edge, place = (int(i) for i in np.argwhere(wrong)[0])
             raise ArgumentError(
                 f"edge {edge} builds node {self.heads[edge]} from node {self.tails[edge, place]}: "
-                "number the nodes so that tails come before their heads; -1 is no tail"
+                "number the nodes so that tails come before their heads; -1 is no tail."
             )
 
 
@@ -122,7 +126,9 @@ class Derivations:
         padded = np.concatenate([[0.0], self.scores])
         self._kernel = graph._kernel.weighted(padded, graph.goal + 1)
         if not self._kernel.is_possible():
-            raise NoTreeError("there is no derivation: every one has a score of -inf, or none ends")
+            raise NoTreeError(
+                "there is no derivation: all have a score of -inf, or none reaches the goal."
+            )
         _counted(self.log_partition)
 
     def __repr__(self) -> str:
@@ -184,7 +190,7 @@ class Derivations:
         return read_only(self._kernel.best_with()[1:])
 
     def kbest(self, k: int) -> list[Derivation]:
-        """The k best derivations, distinct, best first (Huang & Chiang 2005); fewer if so."""
+        """The k best derivations, distinct, best first (Huang & Chiang 2005); all if fewer."""
         count = as_count(k, "k")
         self._check_memory(count, at_most=True)
         edges, counts, scores = _unfolded(lambda: self._kernel.kbest(count))
@@ -203,12 +209,12 @@ class Derivations:
         """The score of a derivation, given its edges."""
         numbers = _numbers(edges, "edges")
         if numbers.size and not 0 <= numbers.min() <= numbers.max() < self.graph.n_edges:
-            raise ArgumentError(f"edges are numbers from 0 to {self.graph.n_edges - 1}")
+            raise ArgumentError(f"edges must be numbers from 0 to {self.graph.n_edges - 1}.")
         used = self.graph.weights[numbers]
         return float(self.scores[used[used >= 0]].sum())
 
     def _check_memory(self, count: int, at_most: bool = False) -> None:
-        """Refuses more derivations than there is room for; `at_most` if there may be fewer."""
+        """Raises if the derivations exceed memory; `at_most`: there may be fewer than `count`."""
         if count < _NEVER_TOO_MANY:
             return
         size = len(self.argmax().edges)
@@ -219,18 +225,18 @@ class Derivations:
             raise TooLargeError(
                 f"{count} derivations of about {size} edges need {count * _bytes(size) / 1e9:.1f} "
                 f"GB, and this machine has {physical_memory() / 1e9:.1f} GB: ask for fewer, "
-                f"{physical_memory() // _bytes(size)} at most"
+                f"{physical_memory() // _bytes(size)} at most."
             )
 
     def _derivation(self, edges: Numbers, score: float) -> Derivation:
         return Derivation(read_only(self.graph._order[edges]), score)
 
 
-_NEVER_TOO_MANY = 1 << 14  # derivations, unless they are huge, which the core finds out
+_NEVER_TOO_MANY = 1 << 14  # derivations; the core checks the size of huge ones
 
 
 def _bytes(size: int) -> int:
-    """What a derivation of so many edges takes, in the core and here."""
+    """Bytes of a derivation with `size` edges, in the core and here."""
     return 40 * size + 400
 
 
@@ -238,10 +244,10 @@ Answer = TypeVar("Answer", FloatArray, float)
 
 
 def _counted(answer: Answer) -> Answer:
-    """The same, if numbers can say it."""
+    """The same; raises if it overflowed."""
     if not np.isfinite(answer).all():
         raise TooLargeError(
-            "derivations use nodes so often, or with such scores, that answers are beyond numbers"
+            "the answer overflows float64: nodes are used too often, or scores are too large."
         )
     return answer
 
@@ -250,19 +256,19 @@ Edges = TypeVar("Edges")
 
 
 def _unfolded(answer: Callable[[], Edges]) -> Edges:
-    """The edges of derivations, if there is room for them."""
+    """The edges of derivations; raises if they exceed memory."""
     try:
         return answer()
     except MemoryError:
         raise TooLargeError(
-            "a derivation uses nodes again and again, and has more edges than there is room for"
+            "a derivation uses nodes repeatedly and has more edges than fit into memory."
         ) from None
 
 
 def _numbers(values: ArrayLike, what: str) -> Numbers:
     array = as_array(values, what)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ShapeError(f"{what} must be a row of whole numbers, not {array.dtype} {array.shape}")
+        raise ShapeError(f"{what} must be a row of whole numbers, not {array.dtype} {array.shape}.")
     return read_only(array.astype(np.int64) if array.size else np.empty(0, dtype=np.int64))
 
 
@@ -271,10 +277,10 @@ def _tails(tails: ArrayLike, count: int) -> Numbers:
     if array.ndim != 2 or array.shape[0] != count or array.shape[1] > 2:
         raise ShapeError(
             f"tails must have shape ({count}, 2), -1 for no tail, not {array.shape}: "
-            "an edge with more tails is two edges with a node between"
+            "split an edge with more tails into two edges with a node between."
         )
     if array.size and array.dtype.kind not in "iu":
-        raise ShapeError(f"tails must be whole numbers, not {array.dtype}")
+        raise ShapeError(f"tails must be whole numbers, not {array.dtype}.")
     answer = np.full((count, 2), -1, dtype=np.int64)
     answer[:, : array.shape[1]] = array
     return read_only(answer)
@@ -283,24 +289,26 @@ def _tails(tails: ArrayLike, count: int) -> Numbers:
 def _scores(scores: ArrayLike, count: int) -> FloatArray:
     array = as_real(scores, "scores")
     if array.shape != (count,):
-        raise ShapeError(f"there are {count} weights, but scores of shape {array.shape}")
+        raise ShapeError(
+            f"there are {count} weights, but scores of shape {array.shape}: give one each."
+        )
     answer = array.astype(np.float64)
     bad = ~((np.abs(answer) <= kernels.LARGEST_SCORE) | np.isneginf(answer))
     if bad.any():
         place = int(np.argmax(bad))
         raise ScoreError(
             f"scores[{place}] is {answer[place]}: scores are numbers up to "
-            f"{kernels.LARGEST_SCORE:g} in magnitude, or -inf"
+            f"{kernels.LARGEST_SCORE:g} in magnitude, or -inf."
         )
     return read_only(answer)
 
 
 def _directions(values: ArrayLike, scores: FloatArray, what: str) -> FloatArray:
-    """Finite numbers, one per weight; 0 where the score is -inf, whatever was there."""
+    """Finite numbers, one per weight; set to 0 where the score is -inf."""
     array: NDArray[Any] = as_real(values, what).astype(np.float64)
     if array.shape != scores.shape:
-        raise ShapeError(f"{what} must have shape {scores.shape}, not {array.shape}")
+        raise ShapeError(f"{what} must have shape {scores.shape}, not {array.shape}.")
     array = np.where(np.isneginf(scores), 0.0, array)
     if not (np.abs(array) <= LARGEST_VALUE).all():
-        raise ShapeError(f"{what} must be finite numbers, at most {LARGEST_VALUE:g} in magnitude")
+        raise ShapeError(f"{what} must be finite numbers, at most {LARGEST_VALUE:g} in magnitude.")
     return array

@@ -1,15 +1,15 @@
 """Second-order decoding as a linear program over arcs and parts (Koo et al. 2010, section 7.2).
 
-A variable z for every allowed arc, 1 if the tree has it. That z is a tree is said by flows (Martins
-et al. 2009): the root symbol sends what every word is to receive along the arcs of the tree, either
-all words' units in one flow (`tree_flow="single"`, the paper's LP(S)), or every word's unit in a
+A variable z for every allowed arc, 1 if the tree has it. Flows ensure that z is a tree (Martins et
+al. 2009): the root symbol sends one unit to every word along the arcs of the tree, either all units
+in one flow (`tree_flow="single"`, the paper's LP(S)), or every word's unit in a
 flow of its own (`"multi"`, LP(M), whose relaxation is integral for arc scores alone).
 
-What a head's modifiers score together is said by flows too: the modifiers of a head on a side are a
-path START -> ... -> END through its possible modifiers, and consecutive siblings are the steps of
-it. With grandparents, there is such a path for every possible head of the head. Each of these is
-the convex hull of what a head automaton accepts, so that the relaxation with `"multi"` has the
-value that dual decomposition converges to. Any other pair of arcs has a product variable.
+Flows score a head's modifiers, too: the modifiers of a head on a side are a path START -> ... ->
+END through its possible modifiers, and consecutive siblings are its steps. With grandparents, there
+is such a path for every possible head of the head. Each of these is the convex hull of the
+sequences that a head automaton accepts, so that the relaxation with `"multi"` has the value that
+dual decomposition converges to. Any other pair of arcs has a product variable.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["GrandparentVariables", "ProgramAnswer", "TreeFlow", "solve_program"]
 TreeFlow = Literal["single", "multi"]
 GrandparentVariables = Literal["automata", "products"]
 
-_WHOLE = 1e-6  # nearer to a whole number than this is one: HiGHS's own tolerance
+_WHOLE = 1e-6  # HiGHS's tolerance: a number this near to an integer counts as one
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class ProgramAnswer:
     """A tree from a linear program.
 
     `score` is the tree's, from the parts themselves; `value` is the program's, an upper bound of
-    every tree's score; `arcs` are the variables z[h, m], and `integral` says that they are a tree,
-    which then is the best there is if `status` is "optimal". `seconds` is the solver's time.
+    every tree's score; `arcs` are the variables z[h, m], and `integral` is True if they are a tree,
+    which is the best tree if `status` is "optimal". `seconds` is the solver's time.
     """
 
     heads: IntArray
@@ -69,13 +69,13 @@ def solve_program(
     relaxed: bool = False,
     time_limit: float | None = None,
 ) -> ProgramAnswer:
-    """The best tree, by HiGHS; relaxed, an upper bound and a tree near the fractional solution.
+    """The best tree, by HiGHS; `relaxed`, an upper bound and a tree near the fractional solution.
 
     `grandparents="products"` gives every grandparent part a product variable instead of its place
     in the flows of the automata: fewer variables if few parts are listed, and a weaker relaxation.
-    A fractional solution becomes the tree whose arcs have most of z (Martins et al. 2009). Out of
-    time (in seconds), the answer is the best tree so far with status "time limit", or a
-    `SolverError` if there is none or the program is relaxed.
+    A fractional solution becomes the tree whose arcs have most of z (Martins et al. 2009). After
+    `time_limit` seconds, the answer is the best tree so far with status "time limit"; if there is
+    none, or the program is relaxed, it raises a `SolverError`.
     """
     check_choice(trees, ("nonprojective", "projective"), "trees")
     check_choice(root, ("single", "multi"), "root")
@@ -99,7 +99,7 @@ def solve_program(
     return ProgramAnswer(
         heads=heads,
         score=score,
-        value=max(solution.value + arcs.left_out, score),  # equals are rounded differently
+        value=max(solution.value + arcs.left_out, score),  # equal values may be rounded differently
         integral=bool((np.minimum(z, 1.0 - z) <= _WHOLE).all()),
         arcs=read_only(arcs.as_table(z, 0.0)),
         seconds=solution.seconds,
@@ -120,9 +120,9 @@ class _Arcs:
 
     @classmethod
     def of(cls, parts: Parts, program: LinearProgram) -> _Arcs:
-        """The score of each word's best arc is left out, as in `cpp/src/inference/level_arcs.cpp`.
+        """Subtracts the score of each word's best arc, as in `cpp/src/inference/level_arcs.cpp`.
 
-        All trees lose the same by it, and HiGHS's tolerances are of what is left.
+        This lowers all trees by the same amount and makes HiGHS's tolerances tighter.
         """
         heads, modifiers = np.nonzero(parts.arcs > -np.inf)
         levels = parts.arcs.max(axis=0)
@@ -165,7 +165,7 @@ def _add_tree(program: LinearProgram, arcs: _Arcs, root: Root, tree_flow: TreeFl
 def _add_flows(
     program: LinearProgram, arcs: _Arcs, arrives: NDArray[np.generic], capacity: float
 ) -> None:
-    """Flows, one per row of `arrives`, of which so much stays at every node, along arcs of z."""
+    """Flows along the arcs of z; `arrives[f, v]` of flow f stays at node v."""
     n_flows, side = arrives.shape
     flow = program.add_variables(np.zeros(n_flows * len(arcs)))
     first = np.repeat(np.arange(n_flows) * side, len(arcs))
@@ -180,8 +180,8 @@ def _add_flows(
 def _forbid_crossings(program: LinearProgram, arcs: _Arcs) -> None:
     """Of two spans that cross, a projective tree has an arc over one at most.
 
-    A span has two arcs, one in each direction, of which a tree has at most one: a row speaks of
-    all four at once, which is tighter than a row for each pair.
+    A span has two arcs, one in each direction, of which a tree has at most one. One row
+    for all four arcs is tighter than a row for each pair.
     """
     side = arcs.n_words + 1
     low, high = np.minimum(arcs.heads, arcs.modifiers), np.maximum(arcs.heads, arcs.modifiers)
@@ -280,10 +280,10 @@ def _add_paths(
     """The modifiers of every head and side as a path, one for every possible grandparent.
 
     The step from s to m of head h under g is p[g, h, s, m], and
-      sum_m p[g, h, START, m] = z[g, h], or 1 where g is -1: no grandparent, or none looked at,
+      sum_m p[g, h, START, m] = z[g, h], or 1 where g is -1: no grandparent, or none scored,
       sum_s p[g, h, s, m] = sum_t p[g, h, m, t],
       sum_g sum_s p[g, h, s, m] = z[h, m].
-    Whole z leave a single path, through the modifiers of h. g itself is not among these.
+    Integral z leave a single path, through the modifiers of h. g itself is not one of them.
     """
     kept = (rows[:, 0] < 0) | (rows[:, 3:] != rows[:, :1]).all(axis=1)
     g, h, side, previous, following = rows[kept].T
@@ -353,5 +353,5 @@ def _at_most(high: FloatArray | float, count: int) -> tuple[FloatArray, FloatArr
 
 
 def _nearest_tree(packed: Packed, arcs: _Arcs, z: FloatArray) -> IntArray:
-    """The tree of the class whose arcs have most of z."""
+    """The tree of the class with the largest sum of z over its arcs."""
     return packed.with_scores(arcs.as_table(z, -np.inf).reshape(-1)).argmax()[0].heads

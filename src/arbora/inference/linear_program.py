@@ -1,6 +1,6 @@
 """A linear program under construction, and HiGHS to solve it.
 
-Variables and rows are added in blocks of arrays; the largest value is sought, as everywhere here.
+Variables and rows are added in blocks of arrays; the objective is maximised.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Columns", "LinearProgram", "Solution", "Status"]
 Columns = NDArray[np.int64]  # numbers of variables
 Status = Literal["optimal", "time limit"]
 
-_FOUND, _STOPPED = 0, 1  # scipy.optimize.milp's words for its status
+_FOUND, _STOPPED = 0, 1  # scipy.optimize.milp's status codes
 
 # HiGHS stops at absolute errors of about 1e-6 and 1e-7. Costs are brought near this size, so that
 # the errors become relative to the largest score, with three digits to spare.
@@ -30,7 +30,7 @@ _LARGEST_COST = 1024.0
 
 @dataclass(frozen=True)
 class Solution:
-    """What HiGHS says: `value` is an upper bound of the program, reached if it is optimal."""
+    """The solution of HiGHS: `value` is an upper bound, and the optimum if status is "optimal"."""
 
     variables: FloatArray
     value: float
@@ -54,7 +54,7 @@ class LinearProgram:
     def add_variables(
         self, costs: FloatArray, upper: float = math.inf, whole: bool = False
     ) -> Columns:
-        """New variables; what they are called in rows."""
+        """Adds variables; returns their numbers."""
         first, count = self.n_variables, len(costs)
         self._costs.append(np.array(costs, dtype=np.float64))
         self._uppers.append(np.full(count, upper))
@@ -68,7 +68,7 @@ class LinearProgram:
         high: FloatArray,
         *terms: tuple[Columns, Columns, float],
     ) -> None:
-        """New rows; each term is the rows (counted from 0 here), their variables, a coefficient."""
+        """Adds rows; a term is rows (numbered from 0 in this call), variables, a coefficient."""
         for row, variable, coefficient in terms:
             self._entries.append((row + self.n_rows, variable, np.full(len(row), coefficient)))
         self._lows.append(np.asarray(low, dtype=np.float64))
@@ -76,12 +76,12 @@ class LinearProgram:
         self.n_rows += len(low)
 
     def solve(self, time_limit: float | None = None, relaxed: bool = False) -> Solution:
-        """The best variables; relaxed, whole numbers may be fractions.
+        """The best variables; `relaxed` drops the integrality constraints.
 
-        Out of time, the best whole solution so far is the answer, with the bound so far. Without
-        one, and for a relaxation, which is of no use half solved, there is an error.
+        At the time limit, the answer is the best integer solution so far, with the bound so far.
+        Without one, and for a relaxation, it raises a `SolverError`.
         """
-        # SciPy's optimisers take a third of a second to load; other questions need not wait.
+        # SciPy's optimisers take a third of a second to load; only this method needs them.
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         costs = np.concatenate(self._costs)

@@ -41,7 +41,7 @@ class LoopyTrees:
     root
         "single": the root symbol has exactly one modifier; "multi": at least one.
     iterations
-        How often messages go up and down, a fixed number, at least 1.
+        The number of iterations, at least 1; each updates all messages.
     damping
         The share of the old message in the new one, from the second iteration on; 0 is none.
     schedule
@@ -53,7 +53,7 @@ class LoopyTrees:
     """
 
     exact: ClassVar[bool] = False
-    tolerance: ClassVar[float] = 1e-4  # a largest change of messages that counts as none
+    tolerance: ClassVar[float] = 1e-4  # the largest change of a message that counts as converged
 
     def __init__(
         self,
@@ -67,8 +67,8 @@ class LoopyTrees:
     ) -> None:
         if not isinstance(parts, Parts):
             raise ArgumentError(
-                f"LoopyTrees takes Parts, not {type(parts).__name__}: Parts(scores) has no more "
-                "than arcs"
+                f"LoopyTrees takes Parts, not {type(parts).__name__}: use Parts(scores) for "
+                "scores of arcs alone."
             )
         check_choice(trees, ("nonprojective", "projective"), "trees")
         check_choice(root, ("single", "multi"), "root")
@@ -143,7 +143,7 @@ class LoopyTrees:
 
     @property
     def converged(self) -> bool:
-        """Whether the last iteration changed next to nothing."""
+        """Whether the last iteration changed no message by more than `tolerance`."""
         return bool(self.residuals[-1] <= self.tolerance)
 
     def mbr(self) -> Tree:

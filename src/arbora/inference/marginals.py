@@ -27,9 +27,9 @@ class Sums(Protocol):
 
 
 class Marginals:
-    """The answer of `infer`; numbers are computed when they are asked for.
+    """The answer of `infer`; its numbers are computed on first use.
 
-    `exact` says whether they are those of all trees, or approximations.
+    `exact` is False if they are approximations.
     """
 
     def __init__(self, scores: Scores, sums: Sums, *, exact: bool, gradient: bool) -> None:

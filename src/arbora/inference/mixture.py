@@ -36,19 +36,19 @@ class Mixture:
         self, components: Sequence[TreeDistribution], weights: ArrayLike | None = None
     ) -> None:
         if isinstance(components, TreeDistribution):
-            raise ArgumentError("a mixture needs a list of distributions, not a single one")
+            raise ArgumentError("a mixture needs a list of distributions, not a single one.")
         self.components = tuple(as_list(components, "a mixture needs a list of distributions"))
         if not self.components:
-            raise ArgumentError("a mixture needs at least one component")
+            raise ArgumentError("a mixture needs at least one component.")
         for i, component in enumerate(self.components):
             if not isinstance(component, TreeDistribution):
                 raise ArgumentError(
-                    f"component {i} is a {type(component).__name__}, not a distribution over trees"
+                    f"component {i} is a {type(component).__name__}, not a distribution over trees."
                 )
             if component.scores.shape != self.components[0].scores.shape:
                 raise ShapeError(
                     f"component {i} has scores of shape {component.scores.shape}, "
-                    f"component 0 of shape {self.components[0].scores.shape}"
+                    f"component 0 of shape {self.components[0].scores.shape}: they must agree."
                 )
         self.weights = _as_weights(weights, len(self.components))
 
@@ -89,14 +89,14 @@ class Mixture:
     def mbr(self) -> Tree:
         """The tree with the most expected correct arcs.
 
-        It is sought in the smallest class of trees that holds those of all components, so where
-        classes differ it may be a tree that no component has. A mixture has no scores: the tree's
+        It is the best of the smallest class that contains the trees of all components. If their
+        classes differ, it may be a tree that no component has. A mixture has no scores: the tree's
         `score` is its log-probability.
         """
         used = [c for w, c in zip(self.weights, self.components, strict=True) if w > 0]
         # The smallest class with the trees of all components.
         widest = min(used, key=lambda c: c.trees == "projective")
-        # An arc is ruled out only if every component forbids it; marginals see to the rest.
+        # An arc is excluded only if every component forbids it.
         allowed = np.max([c.scores for c in used], axis=0)
         root: Root = "multi" if any(c.root == "multi" for c in used) else "single"
         packed = widest._packed.with_scores(allowed.ravel(), root)
@@ -129,8 +129,10 @@ def _as_weights(weights: ArrayLike | None, count: int) -> FloatArray:
         return read_only(np.full(count, 1.0 / count))
     array = as_real(weights, "weights").astype(np.float64)
     if array.shape != (count,):
-        raise ShapeError(f"there are {count} components, but weights of shape {array.shape}")
+        raise ShapeError(
+            f"there are {count} components, but weights of shape {array.shape}: give one each."
+        )
     if not np.isfinite(array).all() or (array < 0).any() or array.max() <= 0:
-        raise ArgumentError("weights must be non-negative finite numbers, not all of them 0")
-    array = array / array.max()  # so that the sum is a number
+        raise ArgumentError("weights must be non-negative finite numbers, not all of them 0.")
+    array = array / array.max()  # so that the sum does not overflow
     return read_only(array / array.sum())

@@ -1,7 +1,6 @@
-"""The border to the compiled kernels: questions to sentences in flat arrays, answers unpacked.
+"""Calls of the compiled first-order kernels with flat arrays of one or more sentences.
 
-A single distribution is a pack of one sentence, a batch a pack of many (`packing`); nothing else
-calls the kernels.
+A single distribution is a pack of one sentence, a batch a pack of many (`packing`).
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ __all__ = [
 
 
 class SentenceSums(NamedTuple):
-    """log Z of one sentence, in a form that loses nothing at large scores.
+    """log Z of one sentence, in a form that keeps its precision at large scores.
 
-    `relative` is log Z minus the sum of the column shifts: differences of log-probabilities are
-    taken between numbers of their own size.
+    `relative` is log Z minus the sum of the column shifts, so that log-probabilities are
+    differences of numbers of their own magnitude.
     """
 
     log_partition: float
@@ -48,7 +47,7 @@ class SentenceSums(NamedTuple):
 
 
 class PackedSums(NamedTuple):
-    """The same of all sentences of a pack; `marginals` is empty if they were not asked for."""
+    """The same of all sentences of a pack; `marginals` is empty if not requested."""
 
     log_partition: FloatArray
     relative: FloatArray
@@ -86,8 +85,8 @@ class Packed:
         counts = self.n_words.tolist()
         self.longest = max(counts, default=0)
         self.n_words_in_all = sum(counts)
-        # Filled when asked for. Not functools.cached_property: in Python 3.11 it holds a lock, and
-        # a fork in the wrong moment would leave that locked for ever.
+        # Filled on first use. Not functools.cached_property: in Python 3.11 it holds a lock, and
+        # a fork while it is held would leave it locked for ever.
         self._cells: list[int] | None = None
         self._words: list[int] | None = None
 
@@ -97,7 +96,7 @@ class Packed:
 
     @property
     def sentences(self) -> NDArray[np.int64]:
-        """The numbers that sentences go by: they key the draws of samples."""
+        """The keys of the sentences: samples depend on them."""
         return np.arange(len(self.n_words)) if self._sentences is None else self._sentences
 
     @property
@@ -164,23 +163,23 @@ class Packed:
         )  # fmt: skip
 
     def check(self, source: FloatArray | None = None) -> dict[int, ArboraError]:
-        """Forbids column 0 and the diagonal, and says which sentences are impossible, and why.
+        """Forbids column 0 and the diagonal; returns the errors of impossible sentences.
 
-        With a flat source, its scores are copied first.
+        The scores of a flat `source` are copied first.
         """
         start = self.flat if source is None else source
         found = kernels.copy_and_check(start, *self._arguments(), self.flat)
         return self.explain(found)
 
     def explain(self, found: Sequence[tuple[int, ...]]) -> dict[int, ArboraError]:
-        """What the kernels found wrong with sentences, as errors; the scores are now final."""
+        """The kernels' reports as errors; makes the scores read-only."""
         read_only(self.flat)
         return {
             i: explain_report(tuple(report), self.scores(i), self.trees) for i, *report in found
         }
 
     def sums(self, marginals: bool) -> PackedSums:
-        """log Z of every sentence and, if asked for, all marginals."""
+        """log Z of every sentence and, if requested, all marginals."""
         count = len(self)
         answer = PackedSums(
             np.empty(count), np.empty(count), np.empty(self.n_words_in_all + count),
@@ -273,15 +272,15 @@ class Packed:
         return self.n_words, self._depth, projective, multi, self.threads
 
     def _call(self, kernel: Callable[..., Any], matrices: int, *arguments: Any) -> Any:
-        """Calls a kernel that needs so many matrices of scratch per sentence."""
+        """Calls a kernel that needs `matrices` matrices of working memory per sentence."""
         self._check_memory(matrices)
         try:
             return kernel(self.flat, *self._arguments(), *arguments)
         except MemoryError:
-            raise self._too_large(self._need(matrices), "which it did not get") from None
+            raise self._too_large(self._need(matrices), "which could not be allocated") from None
 
     def _need(self, matrices: int) -> int:
-        """Bytes of scratch for the longest sentence on every thread; charts double the count."""
+        """Bytes of working memory for the longest sentence on every thread; charts double it."""
         side = self.longest + 1
         charts = 2 if self.trees == "projective" else 1
         return side * side * 8 * matrices * charts * min(self.threads, max(len(self), 1))
@@ -294,24 +293,24 @@ class Packed:
     def _too_large(self, need: int, but: str) -> TooLargeError:
         return TooLargeError(
             f"a sentence of {self.longest} words needs about {_gigabytes(need)} of working "
-            f"memory, {but}"
+            f"memory, {but}."
         )
 
 
 def check_draws(count: int, n_words: int, bytes_per_word: int) -> None:
-    """Refuses draws that do not fit into memory."""
+    """Raises if the draws do not fit into memory."""
     need = count * (n_words * bytes_per_word)
     if need > physical_memory():
         raise TooLargeError(
-            f"{count} draws of {n_words} words need {_gigabytes(need)}: ask for fewer at a time"
+            f"{count} draws of {n_words} words need {_gigabytes(need)}: draw fewer at a time."
         )
 
 
-BYTES_PER_TREE = 400  # of a list: the objects around its heads and labels, in the core and here
+BYTES_PER_TREE = 400  # in a list: the objects around its heads and labels, in the core and here
 
 
 def check_list(k: int, trees: Packed, bytes_per_word: int) -> None:
-    """Refuses lists of k best trees that do not fit into memory; few trees always do."""
+    """Raises if the lists of k best trees do not fit into memory."""
     most = k * (trees.n_words_in_all * bytes_per_word + len(trees) * BYTES_PER_TREE)
     if most > physical_memory() and _size_of_lists(k, trees, bytes_per_word) > physical_memory():
         raise list_too_large(k, trees, bytes_per_word)
@@ -323,8 +322,8 @@ def list_too_large(k: int, trees: Packed, bytes_per_word: int) -> TooLargeError:
     each = trees.n_words_in_all * bytes_per_word + len(trees) * BYTES_PER_TREE
     return TooLargeError(
         f"the {k} best trees of {trees.n_words_in_all} words need about {_gigabytes(need)}, and "
-        f"this machine has {_gigabytes(physical_memory())}: ask for fewer, "
-        f"{physical_memory() // each} at most"
+        f"this machine has {_gigabytes(physical_memory())}: use a smaller k, "
+        f"{physical_memory() // each} at most."
     )
 
 
@@ -335,11 +334,11 @@ def _size_of_lists(k: int, trees: Packed, bytes_per_word: int) -> float:
 
 
 def check_room(cells: int) -> None:
-    """Refuses scores that do not fit into memory."""
+    """Raises if the scores do not fit into memory."""
     if cells > most_cells():
         raise TooLargeError(
             f"the scores take {8e-9 * cells:.1f} GB as float64, "
-            f"and this machine has {physical_memory() / 1e9:.1f} GB"
+            f"and this machine has {physical_memory() / 1e9:.1f} GB: use smaller batches."
         )
 
 
@@ -354,7 +353,7 @@ def _gigabytes(size: float) -> str:
 
 @cache
 def physical_memory() -> int:
-    """In bytes."""
+    """The machine's memory in bytes."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
@@ -362,7 +361,7 @@ def physical_memory() -> int:
 
 
 def room(count: int) -> FloatArray:
-    """An array to be filled: small ones are NumPy's, large ones use memory again."""
+    """An uninitialised array; large ones reuse memory."""
     return np.empty(count) if count < 2**13 else kernels.room(count)
 
 

@@ -1,6 +1,6 @@
 """Belief propagation over many sentences, as flat arrays.
 
-One call per question, on several threads; answers do not depend on how many there are.
+Each method is one call of a kernel; answers do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = ["GrandparentFactors", "PackedLoopy", "Schedule", "checked_damping"]
 Schedule = Literal["serial", "parallel"]
 GrandparentFactors = Literal["pairs", "automata"]
 
-_TAPES_KEPT = 1 << 28  # bytes: of larger batches messages are sent twice rather than remembered
+_TAPES_KEPT = 1 << 28  # bytes; larger batches recompute their messages in `vjp`
 
 
 class PackedLoopy:
     """Approximate sums over trees that score parts of any kind, by loopy belief propagation.
 
-    The arguments are those of `LoopyTrees`. Beliefs come in the place of marginals, the Bethe
-    approximation in that of log Z.
+    The arguments are those of `LoopyTrees`. Beliefs replace marginals, and the Bethe
+    approximation replaces log Z.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class PackedLoopy:
         return SecondOrderSums(read_only(log_partition), frozen(beliefs))
 
     def arc_marginals(self, *, gradient: bool = False) -> FloatArray:
-        """Beliefs of arcs alone; with `gradient`, the messages are kept for the next `vjp`."""
+        """Beliefs of arcs alone; with `gradient`, it keeps the messages for the next `vjp`."""
         beliefs = np.empty(len(self.parts.arcs))
         self._tape = None
         tape = kernels.LoopyTape() if gradient and self._tapes() < _TAPES_KEPT else None
@@ -104,7 +104,7 @@ class PackedLoopy:
         given = {kind: np.zeros(len(table)) for kind, table in parts.tables.items()}
         for kind, table in (d_tables or {}).items():
             if kind not in given:
-                raise ArgumentError(f"there are no {kind} in the model")
+                raise ArgumentError(f"there are no {kind} in the model: leave out their gradient.")
             given[kind] = table
         for what, values in (("arcs", d_arcs), *(d_tables or {}).items()):
             check_direction(what, values, parts)
@@ -139,7 +139,7 @@ class PackedLoopy:
         first = int(((self.parts.n_words[:i] + 1) ** 2).sum())
         arcs = self.parts.arcs[first : first + side * side].reshape(side, side)
         _, reasons = pack([arcs], self.trees, self.root, threads=1)
-        text = str(reasons.get(0, f"there is no {self.trees} tree"))
+        text = str(reasons.get(0, f"there is no {self.trees} tree."))
         word = getattr(reasons.get(0), "word", None)
         return NoTreeError(text if len(self) == 1 else f"sentence {i}: {text}", word)
 
@@ -169,17 +169,16 @@ class PackedLoopy:
         return TooLargeError(
             f"a sentence of {int(self.parts.n_words.max())} words needs about "
             f"{self._need(tape) / 1e9:.1f} GB for its messages, and this machine has "
-            f"{physical_memory() / 1e9:.1f} GB: forbid more arcs, or take fewer iterations"
+            f"{physical_memory() / 1e9:.1f} GB: forbid more arcs, or use fewer iterations."
         )
 
 
 def checked_damping(damping: float) -> float:
     """A damping factor of at least 0 and less than 1."""
     if isinstance(damping, bool) or not isinstance(damping, int | float | np.number):
-        raise ArgumentError(f"damping must be a number, not {type(damping).__name__}")
+        raise ArgumentError(f"damping must be a number, not {type(damping).__name__}.")
     if not 0.0 <= damping < 1.0:
         raise ArgumentError(
-            f"damping is {damping}: it is the share of the old message that is kept, at least 0 "
-            "and less than 1"
+            f"damping is {damping}: the share of the old message must be at least 0 and below 1."
         )
     return float(damping)

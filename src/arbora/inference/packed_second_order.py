@@ -1,7 +1,7 @@
 """The exact projective second-order distribution of many sentences, as flat arrays.
 
-One call per question: each sentence's hypergraph is built, run and forgotten inside, on
-several threads. Answers do not depend on how many there are.
+Each method is one call of a kernel, which builds each sentence's hypergraph, sums over it and
+frees it. Answers do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class PackedSecondOrder:
         return SecondOrderSums(read_only(log_partition), frozen(marginals))
 
     def arc_marginals(self, *, gradient: bool = False) -> FloatArray:  # noqa: ARG002
-        """The marginals of arcs; a gradient needs no preparation here."""
+        """The marginals of arcs; `gradient` has no effect."""
         return self.sums().marginals.arcs
 
     def entropy(self) -> FloatArray:
@@ -89,7 +89,7 @@ class PackedSecondOrder:
         given = {kind: np.zeros(len(table)) for kind, table in self.parts.tables.items()}
         for kind, table in (d_tables or {}).items():
             if kind not in given:
-                raise ArgumentError(f"there are no {kind} in the model")
+                raise ArgumentError(f"there are no {kind} in the model: leave out their gradient.")
             given[kind] = table
         for what, values in (("arcs", d_arcs), *given.items()):
             check_direction(what, values, self.parts)
@@ -140,7 +140,7 @@ class PackedSecondOrder:
         return self.parts.empty()
 
     def _call(self, kernel: Any, *arguments: Any) -> Any:
-        """Calls a kernel; its answer without the number of a sentence that has no tree."""
+        """Calls a kernel; returns its answer, or raises for a sentence without a tree."""
         parts = self.parts
         try:
             answer = kernel(
@@ -164,13 +164,13 @@ class PackedSecondOrder:
         first = int(((self.parts.n_words[:i] + 1) ** 2).sum())
         arcs = self.parts.arcs[first : first + side * side].reshape(side, side)
         _, reasons = pack([arcs], "projective", self.root, threads=1)
-        text = str(reasons.get(0, "there is no projective tree"))
+        text = str(reasons.get(0, "there is no projective tree."))
         word = getattr(reasons.get(0), "word", None)
         return NoTreeError(text if len(self) == 1 else f"sentence {i}: {text}", word)
 
 
-BYTES_PER_WORD = 52  # of a tree in a list of best ones: heads, edges, and candidates beside them
-BYTES_PER_EDGE = 48  # edges, shares and tangents, in vectors that have just grown
+BYTES_PER_WORD = 52  # of a tree in a k-best list: heads, edges and candidates
+BYTES_PER_EDGE = 48  # edges, shares and tangents, in vectors that may have doubled their capacity
 
 
 def _check_memory(parts: Scores, threads: int) -> None:
@@ -184,12 +184,12 @@ def _too_large(parts: Scores) -> TooLargeError:
     need = BYTES_PER_EDGE * kernels.second_order_largest(parts.index)
     return TooLargeError(
         f"a sentence of {int(parts.n_words.max())} words needs about {need / 1e9:.1f} GB for its "
-        f"parts, and this machine has {physical_memory() / 1e9:.1f} GB: forbid more arcs"
+        f"parts, and this machine has {physical_memory() / 1e9:.1f} GB: forbid more arcs."
     )
 
 
 def check_numbers(parts: Scores) -> None:
-    """Refuses what sums over trees could overflow on; forbidden arcs stay -inf."""
+    """Raises for scores whose sums could overflow; forbidden arcs stay -inf."""
     for what, values in (("arcs", parts.arcs), *parts.tables.items()):
         sane = np.abs(values) <= kernels.LARGEST_SCORE
         if what == "arcs":
@@ -197,8 +197,8 @@ def check_numbers(parts: Scores) -> None:
         if not sane.all():
             place = int(np.argmin(sane))
             raise ScoreError(
-                f"the score in place {place} of {what} is {values[place]}: scores are numbers up "
-                f"to {kernels.LARGEST_SCORE:g} in magnitude, or -inf to forbid an arc"
+                f"{what}[{place}] is {values[place]}: scores are numbers up "
+                f"to {kernels.LARGEST_SCORE:g} in magnitude, or -inf to forbid an arc."
             )
 
 
@@ -206,12 +206,12 @@ def check_direction(what: str, values: FloatArray, parts: Scores) -> None:
     expected = parts.arcs if what == "arcs" else parts.tables[what]  # type: ignore[index]  # a kind
     if values.shape != expected.shape:
         raise ShapeError(
-            f"the gradient of {what} must have shape {expected.shape}, not {values.shape}"
+            f"the gradient of {what} must have shape {expected.shape}, not {values.shape}."
         )
     read = values[expected > -np.inf]
     if not (np.abs(read) <= LARGEST_VALUE).all():
         raise ShapeError(
-            f"the gradient of {what} must be finite numbers, at most {LARGEST_VALUE:g} in magnitude"
+            f"the gradient of {what} must be finite numbers up to {LARGEST_VALUE:g} in magnitude."
         )
 
 

@@ -31,9 +31,7 @@ def pack(
     n_words = [array.shape[0] - 1 for array in arrays]
     n_labels = arrays[0].shape[2] if arrays and arrays[0].ndim == 3 else None
     check_room(sum(array.size for array in arrays))
-    with np.errstate(
-        over="ignore"
-    ):  # what a wider type holds beyond float64 is refused as too large
+    with np.errstate(over="ignore"):  # values beyond float64 are rejected as too large
         if len(arrays) == 1:
             flat = np.array(arrays[0], dtype=np.float64, order="C").reshape(-1)
         else:
@@ -52,7 +50,7 @@ def pack_list(
 ) -> tuple[Packed, dict[int, ArboraError]] | None:
     """The same in one call of the core, which also checks the shapes.
 
-    None unless all are contiguous float64 arrays of NumPy in the shape of scores.
+    None unless all are contiguous float64 NumPy arrays in the shape of scores.
     """
     answer = kernels.pack_list(
         list(arrays), np.ndarray, most_cells(), trees == "projective", root == "multi",

@@ -1,4 +1,4 @@
-"""Parts in the order in which a person gave them, over arcs that may since have been forbidden."""
+"""Parts in the order in which they were given, over arcs that constraints may forbid later."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PartLists:
         return tuple(self.of_kind)
 
     def with_kinds(self, kinds: Sequence[PartKind]) -> PartLists:
-        """The same with further kinds of which no part is given: all of them score 0."""
+        """The same with further kinds without given parts: all their parts score 0."""
         nothing = {
             kind: PartList(np.zeros((0, _WIDTHS[kind]), dtype=np.int64), np.empty(0))
             for kind in kinds
@@ -55,13 +55,13 @@ class PartLists:
 
     @staticmethod
     def places(packed: Scores, kind: PartKind, rows: Places) -> Places:
-        """Where parts are in the table of a pack of one sentence; negative if they are not."""
+        """The positions of parts in the table of one sentence; negative if absent."""
         return packed.index.numbers(kind_number(kind), 0, np.ascontiguousarray(rows).reshape(-1))
 
     def listed(
         self, packed: Scores, tables: Mapping[PartKind, FloatArray]
     ) -> dict[PartKind, FloatArray]:
-        """Numbers of tables in the order of the lists; 0 for parts that are not possible."""
+        """The values of tables in the order of the lists; 0 for impossible parts."""
         answer: dict[PartKind, FloatArray] = {}
         for kind, (rows, _) in self.of_kind.items():
             places = self.places(packed, kind, rows)
@@ -76,17 +76,19 @@ class PartLists:
         """Numbers in the order of the lists as tables; those of impossible parts are not read."""
         if not isinstance(values, Mapping):
             raise ArgumentError(
-                f"gradients of parts must map their kinds to numbers, not be "
-                f"{type(values).__name__}"
+                f"d_part_marginals must map kinds of parts to numbers, not be "
+                f"{type(values).__name__}."
             )
         answer: dict[PartKind, FloatArray] = {}
         for kind, given in values.items():
             if kind not in self.of_kind:
-                raise ArgumentError(f"there are no {kind} in the model")
+                raise ArgumentError(f"there are no {kind} in the model: leave out their gradient.")
             rows = self.of_kind[kind].rows
             array = as_real(given, kind).astype(np.float64)
             if array.shape != (len(rows),):
-                raise ShapeError(f"{kind} has {len(rows)} parts, but {array.shape} numbers came")
+                raise ShapeError(
+                    f"{kind} must have {len(rows)} numbers, one per part, not shape {array.shape}."
+                )
             places = self.places(packed, kind, rows)
             answer[kind] = np.zeros(len(packed.tables[kind]))
             answer[kind][places[places >= 0]] = array[places >= 0]

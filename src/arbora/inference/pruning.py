@@ -1,9 +1,9 @@
-"""Arcs worth keeping for models that cannot look at all: those that first order finds likely.
+"""Pruning for higher-order models: keeps the arcs that a first-order model finds likely.
 
 Gormley et al. (2015, section 7.1): an arc stays if its probability is at least `threshold` times
 that of its word's likeliest head and it is among the word's `heads` likeliest. The arcs of the tree
 with most expected correct arcs stay, and those of the chain 0 -> 1 -> 2 -> ..., which is a tree of
-every class: no sentence is left without one.
+every class, so every sentence keeps a tree.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ __all__ = ["Pruning", "likely_arcs"]
 
 @dataclass(frozen=True)
 class Pruning:
-    """Which cells are kept, and how much that costs."""
+    """The cells that are kept, and statistics of them."""
 
     kept: NDArray[np.uint8]  # of the flat scores: 1 or 0
     layout: Layout
 
     @property
     def arcs_per_word(self) -> float:
-        """Mean number of heads that are left per word."""
+        """Mean number of heads that are kept per word."""
         return float(self.kept.sum()) / max(1, int(self.layout.n_words.sum()))
 
     def oracle(self, heads: IntArray) -> float:
-        """The share of the given heads (known ones) that are left."""
+        """The share of the known heads that are kept."""
         known = heads >= 0
         left = self.kept[self.layout.arcs(np.maximum(heads, 0))] != 0
         return float(left[known].mean()) if known.any() else 1.0
@@ -50,7 +50,7 @@ class Pruning:
 def likely_arcs(
     scores: Scores, engine: FirstOrderEngine, threshold: float = 1e-4, heads: int = 10
 ) -> Pruning:
-    """What is worth keeping of unlabelled first-order scores."""
+    """Prunes unlabelled first-order scores."""
     packed = engine.packed(scores)
     marginals = packed.sums(marginals=True).marginals
     best = engine.decode(possible_marginals(scores, marginals)).heads

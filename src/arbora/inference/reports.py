@@ -1,4 +1,4 @@
-"""What the kernels report about impossible scores, as errors."""
+"""Errors from the kernels' reports about invalid or impossible scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["explain_report"]
 
 
 def explain_report(report: tuple[int, ...], scores: FloatArray, trees: TreeClass) -> ArboraError:
-    """Why a sentence has no tree: the cell or the word that is to blame."""
+    """The error for a sentence without a tree; names the cell or the word."""
     cell, head, modifier, label, problem, word = report
     if cell:
         index = [head, modifier] if scores.ndim == 2 else [head, modifier, label]
@@ -24,7 +24,7 @@ def explain_report(report: tuple[int, ...], scores: FloatArray, trees: TreeClass
                 "use -inf to forbid an arc and constrain() to require one",
             ),
         }[cell]
-        return ScoreError(f"scores{index} is {what}: {advice}")
+        return ScoreError(f"scores{index} is {what}: {advice}.")
     kind = "projective tree" if trees == "projective" else "tree"
     text = {
         1: f"word {word} has no possible head: every arc into it is forbidden",
@@ -40,4 +40,4 @@ def explain_report(report: tuple[int, ...], scores: FloatArray, trees: TreeClass
     if np.isneginf(scores[0]).all():
         text += " (all of scores[0] is -inf: scores are indexed [head, modifier], transposed?)"
     named = word if problem in (1, 2, 4, 5) else None
-    return NoTreeError(f"there is no {kind}: {text}", named)
+    return NoTreeError(f"there is no {kind}: {text}.", named)

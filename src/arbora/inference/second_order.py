@@ -43,7 +43,7 @@ class SecondOrderTrees:
 
     Consecutive siblings alone take O(n^3), grandparents and grandsiblings O(n^4); forbidden arcs
     and their parts are never built, so pruned sentences take much less. All answers are exact.
-    Parts of any two siblings are refused: no chart sums over them.
+    `siblings` are not supported: no chart sums over any two modifiers of a head.
 
     Parameters
     ----------
@@ -59,15 +59,15 @@ class SecondOrderTrees:
     def __init__(self, parts: Parts, root: Root = "single") -> None:
         if not isinstance(parts, Parts):
             raise ArgumentError(
-                f"SecondOrderTrees takes Parts, not {type(parts).__name__}: Parts(scores) has no "
-                "more than arcs"
+                f"SecondOrderTrees takes Parts, not {type(parts).__name__}: use Parts(scores) "
+                "for scores of arcs alone."
             )
         check_choice(root, ("single", "multi"), "root")
         self._set_up(parts.arcs, PartLists.of(parts), root)
 
     def _set_up(self, arcs: FloatArray, lists: PartLists, root: Root, key: int = 0) -> None:
         self._lists = lists
-        self._key = key  # what the draws of samples depend on, beside their seed
+        self._key = key  # the draws of samples depend on it and on their seed
         self._packed = PackedSecondOrder(lists.packed(arcs), root)
         self._arcs, impossible = pack([arcs], self.trees, root, threads=1)
         for error in impossible.values():
@@ -188,7 +188,7 @@ class SecondOrderTrees:
         return PartGradient(self._arcs.piece(through.arcs, 0), self._listed(through))
 
     def pair_marginal(self, first: Arc, second: Arc) -> float:
-        """P(both arcs), each (head, modifier); right even where it is tiny."""
+        """P(both arcs), each (head, modifier); accurate even if tiny."""
         arcs = [as_arc(arc, self.n_words, None, "") for arc in (first, second)]
         try:
             both = self.constrain(required=arcs)
@@ -209,7 +209,7 @@ class SecondOrderTrees:
         return self._scored(risk_scores(self._arcs, arcs).argmax()[0].heads)
 
     def greedy(self) -> Tree:
-        """Each word's likeliest head by itself: not always a tree."""
+        """Each word's likeliest head, chosen independently: not always a tree."""
         values = np.where(np.isneginf(self.scores), -np.inf, self.marginals)
         return self._scored(greedy_heads(values)[0])
 
@@ -241,7 +241,7 @@ class SecondOrderTrees:
     def constrain(self, required: Iterable[Arc] = (), forbidden: Iterable[Arc] = ()) -> Self:
         """The distribution given that the tree has the required and not the forbidden arcs.
 
-        Parts that are no longer possible keep their places, with a marginal of 0.
+        Parts that become impossible keep their entries, with a marginal of 0.
         """
         arcs = masked(self.scores, required, forbidden, self.root)
         return self._of(arcs, self._lists, self.root, self._key)
@@ -252,7 +252,9 @@ class SecondOrderTrees:
             return NotImplemented
         check_comparable(self._any_tree(), other._any_tree())
         if other.root != self.root:
-            raise ArgumentError("a product needs two distributions with the same root")
+            raise ArgumentError(
+                f"a product needs the same root, not {self.root!r} and {other.root!r}."
+            )
         return self._of(self.scores + other.scores, self._lists + other._lists, self.root)
 
     # Helpers.
@@ -278,13 +280,13 @@ class SecondOrderTrees:
         if not isinstance(other, SecondOrderTrees):
             raise ArgumentError(
                 "SecondOrderTrees are compared with SecondOrderTrees, or with ProjectiveTrees "
-                f"without labels, not with {other!r}"
+                f"without labels, not with {other!r}."
             )
         check_comparable(self._any_tree(), other._any_tree())
         return other
 
     def _expected_score(self, other: SecondOrderTrees) -> float:
-        """The expectation of the other's score of a tree; no tree may be new to it."""
+        """The expectation of the other's tree score; the other must have every tree of this."""
         kinds = (*self.kinds, *(kind for kind in other.kinds if kind not in self.kinds))
         mine = self if kinds == self.kinds else self._of(
             self.scores, self._lists.with_kinds(kinds), self.root
@@ -304,7 +306,7 @@ class SecondOrderTrees:
 
 
 def _finite(scores: FloatArray) -> FloatArray:
-    """0 for arcs that are forbidden: what rounding gave them is no probability."""
+    """0 for forbidden arcs: their nonzero marginals are rounding errors."""
     return np.where(np.isneginf(scores), 0.0, scores)
 
 

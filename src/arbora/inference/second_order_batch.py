@@ -1,4 +1,4 @@
-"""Many sentences of second order, one question: answers come as lists, worked out in parallel."""
+"""Second-order distributions of many sentences: answers are lists, computed in parallel."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Maker = Callable[[FloatArray, PartLists, Root, int], "SecondOrderTrees"]
 class SecondOrderBatch:
     """Distributions of many sentences, made by `SecondOrderTrees.batch`.
 
-    `batch[i]` is the distribution of sentence i, with all its questions; those below are answered
-    for all sentences at once, in lists. With `errors="return"`, the place of a sentence without a
-    distribution holds the error. Answers do not depend on the number of threads.
+    `batch[i]` is the distribution of sentence i, with all its methods; those below answer for all
+    sentences at once, in lists. With `errors="return"`, the entry of a sentence without a
+    distribution is its error. Answers do not depend on the number of threads.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class SecondOrderBatch:
         sentences = as_list(parts, "a batch takes a list of Parts")
         for i, one in enumerate(sentences):
             if not isinstance(one, Parts):
-                raise ArgumentError(f"sentence {i} is {type(one).__name__}: a batch takes Parts")
+                raise ArgumentError(f"sentence {i} must be Parts, not {type(one).__name__}.")
         _, impossible = pack([one.arcs for one in sentences], "projective", root, workers)
         failures = {i: located(i, error) for i, error in impossible.items()}
         if failures and errors == "raise":
@@ -194,7 +194,7 @@ class SecondOrderBatch:
         return [self._failures[i] if i in self._failures else found[i] for i in range(len(self))]
 
     def _each(self, question: Callable[..., Any], **arguments: Sequence[Any]) -> list[Any]:
-        """A question to each distribution, with its share of the arguments."""
+        """Calls a method of each distribution with its entries of the arguments."""
         shares = [one_per_sentence(values, len(self), what) for what, values in arguments.items()]
         return self._all(
             [question(self[i], *(share[i] for share in shares)) for i in self._sentences]

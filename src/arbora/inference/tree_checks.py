@@ -1,4 +1,4 @@
-"""Is a vector of heads a tree of the kind that a distribution is over? Vectorised over vectors."""
+"""Whether vectors of heads are trees, projective, or in a class; vectorised over trees."""
 
 from __future__ import annotations
 

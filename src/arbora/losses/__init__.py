@@ -1,7 +1,7 @@
-"""Losses of scores and of marginals, with gradients: scores and an engine in, a gradient out.
+"""Losses of scores and of marginals: functions of scores and an engine, with gradients.
 
-Losses of scores look at trees: the likelihood, a rival tree. Losses of marginals look at what an
-engine makes of the scores, and their gradients go back through it. No loss knows who scored.
+Losses of scores compare trees: the likelihood, or the gold tree with a rival. Losses of marginals
+backpropagate through the engine. No loss depends on the scorer.
 """
 
 from arbora.losses.beliefs import BeliefLoss, BeliefLossValue, annealed_risk, l2_distance

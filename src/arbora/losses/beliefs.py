@@ -1,9 +1,9 @@
 """Losses of marginals: how far the probabilities of arcs, exact or approximate, are from gold.
 
 A loss takes the marginals of arcs (-inf where there is no arc), the annotation, and a first-order
-engine for the class of trees. It gives one number per sentence and the derivative with respect to
-every marginal; `losses/marginals.py` takes these back to scores. Words whose head (or label) is
-unknown contribute nothing.
+engine for the class of trees. It returns one number per sentence and the derivative with respect to
+every marginal, from which `losses/marginals.py` computes the gradient by the scores. Words whose
+head (or label) is unknown contribute nothing.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ BeliefLoss = Callable[[Scores, Gold, FirstOrderEngine], BeliefLossValue]
 def l2_distance(marginals: Scores, gold: Gold, engine: FirstOrderEngine) -> BeliefLossValue:  # noqa: ARG001
     """The squared distance of the marginals from gold (Gormley et al. 2015, Eq. 12).
 
-    The sum goes over the arcs that are there and over both states of each, on and off, so every
-    arc counts twice. A gold arc that is not there is no variable, and adds nothing.
+    The sum is over the allowed arcs and over both states of each, on and off, so every arc counts
+    twice. A forbidden gold arc is not a variable, and adds nothing.
     """
     known, cells = _annotation(marginals, gold)
     is_counted = np.isfinite(marginals.arcs) & _columns(gold, known)
@@ -58,12 +58,12 @@ def annealed_risk(
     """Minus the expected number of correct heads of trees drawn by marginals / temperature.
 
     Gormley et al. (2015, Eqs. 10-11): the trees follow a first-order model whose arc scores are the
-    marginals over the temperature. As it goes to zero they become the trees with most expected
-    correct arcs, and the risk their loss. The gradient goes back through the marginals of that
-    model, whose Jacobian is symmetric, and is divided by the temperature.
+    marginals over the temperature. As the temperature approaches 0, they become the trees with
+    most expected correct arcs, and the risk becomes their loss. The gradient is backpropagated
+    through that model's marginals, whose Jacobian is symmetric, and divided by the temperature.
     """
     if not isinstance(temperature, int | float) or not 0.0 < temperature < math.inf:
-        raise ArgumentError(f"the temperature of a risk must be above 0, not {temperature!r}.")
+        raise ArgumentError(f"temperature must be a number above 0, not {temperature!r}.")
     drawn = engine.infer(marginals.with_values(marginals.arcs / temperature), gradient=True)
     known, cells = _annotation(marginals, gold)
     found = np.zeros(len(known))
@@ -77,7 +77,9 @@ def annealed_risk(
 def _annotation(marginals: Scores, gold: Gold) -> tuple[NDArray[np.bool_], Places]:
     """Which words are annotated, and the cells of their arcs."""
     if marginals.depth != gold.n_labels:
-        raise ArgumentError("marginals and gold trees have different numbers of labels.")
+        raise ArgumentError(
+            f"marginals have {marginals.depth} labels per arc, but gold trees have {gold.n_labels}."
+        )
     return gold.annotated, gold.cells()[gold.annotated]
 
 

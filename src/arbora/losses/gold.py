@@ -1,4 +1,4 @@
-"""What the annotation says about a batch: everything, or only some heads and labels."""
+"""The annotation of a batch: complete, or only some heads and labels."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ __all__ = ["Gold", "check_heads"]
 class Gold(NamedTuple):
     """Heads and label numbers of all words of a batch, (words,); -1 is unknown. No labels: None.
 
-    Scores with outcomes that the annotation does not know, such as hidden clusters, come with
-    labels that are all -1.
+    For outcomes that are not annotated, such as hidden clusters, all labels are -1.
     """
 
     layout: Layout
@@ -27,10 +26,12 @@ class Gold(NamedTuple):
     n_labels: int = 1
 
     def check(self, n_words: Places) -> None:
-        """Refuses annotation that is not of sentences of these lengths."""
+        """Raises unless the sentences have these lengths."""
         lengths = self.layout.n_words
         if not np.array_equal(lengths, n_words):
-            raise ShapeError("gold trees and scores are of sentences of different lengths.")
+            raise ShapeError(
+                "gold trees and scores are of sentences of different lengths: use the same batch."
+            )
         check_heads(self.heads, n_words)
 
     @property
@@ -67,9 +68,14 @@ class Gold(NamedTuple):
 
 
 def check_heads(heads: IntArray, n_words: Places) -> None:
-    """Refuses heads that are none of their sentence's words; -1 is unknown."""
+    """Raises for heads outside their sentence; -1 is unknown."""
     if heads.shape != (int(n_words.sum()),):
-        raise ShapeError(f"{int(n_words.sum())} words have as many heads, not {heads.shape}.")
+        raise ShapeError(
+            f"heads must have one entry for each of {int(n_words.sum())} words, not {heads.shape}."
+        )
     bad = np.flatnonzero((heads < -1) | (heads > np.repeat(n_words, n_words)))
     if len(bad):
-        raise ShapeError(f"the head of word {bad[0] + 1} of the batch is {heads[bad[0]]}.")
+        raise ShapeError(
+            f"the head of word {bad[0] + 1} of the batch is {heads[bad[0]]}: it must be a word "
+            "of its sentence, 0 or -1."
+        )

@@ -18,11 +18,10 @@ __all__ = ["composite_likelihood", "negative_log_likelihood"]
 def negative_log_likelihood(scores: Scores, gold: Gold, engine: SummingEngine) -> Loss:
     """-log P(annotation), where words without a head or label are summed over.
 
-    The gradient is what the model expects minus what it expects given the annotation (Koo et al.
-    2007, section 4.1). With everything annotated the second is the gold tree. With approximate
-    engines it is the surrogate likelihood: beliefs in place of marginals, and Bethe's approximation
-    in place of log Z, whose gradient it is where propagation has converged (Gormley et al. 2015,
-    section 6).
+    The gradient is the marginals minus the marginals given the annotation (Koo et al. 2007, section
+    4.1). With complete annotation the latter are the gold tree. With approximate engines this is
+    the surrogate likelihood: beliefs replace marginals, and Bethe's approximation replaces log Z.
+    The beliefs are its gradient if propagation has converged (Gormley et al. 2015, section 6).
     """
     gold.check(scores.n_words)
     free = engine.infer(scores)
@@ -42,7 +41,7 @@ def negative_log_likelihood(scores: Scores, gold: Gold, engine: SummingEngine) -
 
 
 def composite_likelihood(scores: Scores, gold: Gold, threads: int = 1) -> Loss:
-    """-log P of every head's modifiers by themselves: a product of sums over head automata.
+    """-log P of every head's modifiers, independently: a product of sums over head automata.
 
     Gold trees must be complete. Every word also chooses its own head, so arcs count twice.
     """

@@ -1,4 +1,4 @@
-"""What a loss gives."""
+"""The value and the gradient of a loss."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Loss(NamedTuple):
         """The same with 0 for derivatives below `smallest`, in place.
 
         Most arcs of a trained model are nearly impossible. Ignoring them changes each weight's
-        gradient by less than `smallest` per arc and spares most of the work. Of an arc with several
-        labels or clusters, all are kept or none.
+        gradient by less than `smallest` per arc and saves most of the work. The labels or clusters
+        of an arc are all kept or all ignored.
         """
         of_arcs = self.d_scores.arcs.reshape(-1, self.d_scores.depth)
         of_arcs[np.abs(of_arcs).sum(axis=1) < smallest] = 0.0

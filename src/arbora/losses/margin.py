@@ -27,10 +27,10 @@ __all__ = [
 
 
 class Rivals(NamedTuple):
-    """What gold trees are compared with: arcs and parts of each sentence's rival, and its score.
+    """The rivals of gold trees: the arcs and parts of each sentence's rival, and its score.
 
     `parts` holds 1 for every arc and part of the rival (or its expectation) and 0 elsewhere;
-    `scores` and `own_heads` have shape (sentences,). Where words also chose their own heads
+    `scores` and `own_heads` have shape (sentences,). Where words also choose their own heads
     (`own_heads` is 1), the arcs of these choices count, too: then a tree has every arc twice.
     """
 
@@ -54,7 +54,7 @@ def decoded_rival(engine: FirstOrderEngine) -> Rival:
 
 
 def completed_gold(scores: Scores, gold: Gold, engine: FirstOrderEngine) -> Gold:
-    """The gold trees; where the annotation has gaps, their best completions."""
+    """The gold trees; for incomplete annotation, their best completions."""
     if gold.complete:
         return gold
     found = engine.decode(scores.with_values(gold.restrict(scores.arcs)))
@@ -65,7 +65,7 @@ def minus_gold(scores: Scores, gold: Gold, rivals: Rivals, threads: int = 1) -> 
     """Score of the rivals minus that of the gold trees; the gradient overwrites `rivals.parts`."""
     gold.check(scores.n_words)
     if not gold.complete:
-        raise ArgumentError("this loss needs the head of every word: fill in gaps.")
+        raise ArgumentError("this loss needs the head of every word: complete the annotation.")
     d_scores, value = tree_parts(
         scores, gold.heads, gold.labels, amount=-1.0, into=rivals.parts, threads=threads
     )
@@ -83,7 +83,7 @@ def perceptron_loss(scores: Scores, gold: Gold, rival: Rival, threads: int = 1) 
 
 
 def cost_augmented(scores: Scores, gold: Gold) -> Scores:
-    """Scores plus 1 for every arc that is not gold: what a margin must be won against."""
+    """Cost-augmented scores: plus 1 for every arc that is not gold."""
     augmented = scores.arcs + 1.0
     augmented[gold.cells()] -= 1.0
     return scores.with_values(augmented)

@@ -1,9 +1,8 @@
-"""From losses of marginals to gradients of scores, through the inference that made the marginals.
+"""Gradients of losses of marginals by the scores: backpropagation through inference.
 
-The derivative of the loss goes back through the engine's `vjp`, whichever engine it is: sums over
-first-order trees, over projective second-order trees, or belief propagation. So scores are learnt
-that suit the answers that the inference will really give (Gormley et al. 2015), and whatever made
-the scores can be trained.
+The derivative of the loss is backpropagated through the engine's `vjp`: sums over first-order
+trees, over projective second-order trees, or belief propagation. So training takes the
+approximations of the inference into account (Gormley et al. 2015), with any differentiable scorer.
 """
 
 from __future__ import annotations

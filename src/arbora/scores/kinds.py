@@ -13,7 +13,7 @@ __all__ = ["KINDS", "PART_KINDS", "PartKind", "kind_number"]
 
 
 class KindOfPart(NamedTuple):
-    """What is known about a kind: its index columns, the rule for them, and who can use it."""
+    """A kind of parts: its index columns, the rule for them, and which algorithms support it."""
 
     name: PartKind
     columns: tuple[str, ...]
@@ -67,5 +67,5 @@ KINDS: tuple[PartKind, ...] = tuple(kind.name for kind in PART_KINDS)
 
 
 def kind_number(kind: PartKind) -> int:
-    """The number that the core knows a kind by."""
+    """The number of a kind in the core."""
     return KINDS.index(kind)

@@ -1,4 +1,4 @@
-"""Where things are in flat arrays of many sentences' scores."""
+"""Positions in flat arrays of many sentences' scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Places = NDArray[np.int64]
 class Layout:
     """The cells of a batch: (n+1) x (n+1) per sentence, one sentence after the other.
 
-    With `counts`, words are those of so many trees of each sentence, whose cells they share.
+    With `counts`, sentence i has `counts[i]` trees, which share its cells.
     """
 
     def __init__(self, n_words: Places, counts: Places | None = None) -> None:

@@ -1,7 +1,7 @@
 """Scores of second order: arcs, and parts of a few arcs that are scored together.
 
-`Parts` is one sentence as a person writes it: index arrays and scores. `Scores` is many sentences
-as the kernels take them: for every kind one flat array, in which the parts of a head form small
+`Parts` is the form for users, one sentence: index arrays and scores. `Scores` is the form for the
+kernels, many sentences: for every kind one flat array, in which the parts of a head form small
 dense tables (`cpp/include/arbora/tree/part_index.hpp`).
 """
 
@@ -35,7 +35,7 @@ class PartList(NamedTuple):
 class Parts:
     """Scores of a sentence's arcs and of parts of two or three arcs.
 
-    `arcs[h, m]`, shape (n+1, n+1), is as everywhere: -inf forbids an arc. Each kind of parts is a
+    `arcs[h, m]`, shape (n+1, n+1), is the score of an arc; -inf forbids it. Each kind of parts is a
     pair of an integer index array (k, columns) and scores (k,); parts that are not listed score 0.
     Columns:
 
@@ -46,7 +46,7 @@ class Parts:
     - grandsiblings: (grandparent, head, side, previous, next).
     - head_bigrams: (modifier, head of the word before, head), for the second and all later words.
 
-    The grandparent of the root is -1. A tree scores its arcs plus the parts that it has.
+    The grandparent of the root is -1. A tree's score is the sum over its arcs and parts.
     """
 
     def __init__(
@@ -108,7 +108,9 @@ class Parts:
         """The score of a tree; -inf if it has a forbidden arc."""
         array = as_heads(heads, self.n_words).astype(np.int32)
         if array.ndim != 1:
-            raise ShapeError("heads must be those of one tree, a row of numbers")
+            raise ShapeError(
+                f"heads must be of one tree, shape ({self.n_words},), not {array.shape}."
+            )
         total = float(self.arcs[array, np.arange(1, self.n_words + 1)].sum())
         if np.isneginf(total):
             return total
@@ -127,7 +129,7 @@ class Parts:
         return self._index, tables
 
     def listed(self, kind: PartKind, values: FloatArray) -> FloatArray:
-        """Numbers of a table of this sentence in the order in which the parts were given."""
+        """The values of a table of this sentence, in the order in which the parts were given."""
         return values[self._numbers[kind]]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -175,7 +177,7 @@ def part_batch(
 def _checked_arcs(arcs: ArrayLike) -> FloatArray:
     array = as_real(arcs, "arcs")
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
-        raise ShapeError(f"arcs must have shape (n+1, n+1) with at least one word: {array.shape}.")
+        raise ShapeError(f"arcs must have shape (n+1, n+1) with n at least 1, not {array.shape}.")
     scores = np.array(array, dtype=np.float64)
     scores[:, 0] = -np.inf
     np.fill_diagonal(scores, -np.inf)
@@ -196,7 +198,7 @@ def _checked_arcs(arcs: ArrayLike) -> FloatArray:
 
 def _checked_list(kind: PartKind, pair: tuple[ArrayLike, ArrayLike]) -> PartList:
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise ArgumentError(f"{kind} is a pair of an index array and a score array.")
+        raise ArgumentError(f"{kind} must be a pair of an index array and a score array.")
     index, scores = as_array(pair[0], f"{kind} index"), as_real(pair[1], f"{kind} scores")
     width = len(_COLUMNS[kind])
     if index.size == 0:
@@ -209,7 +211,7 @@ def _checked_list(kind: PartKind, pair: tuple[ArrayLike, ArrayLike]) -> PartList
         )
     if scores.shape != (len(index),):
         raise ShapeError(
-            f"{kind} has {len(index)} parts and scores of shape {scores.shape}: one each."
+            f"{kind} has {len(index)} parts and scores of shape {scores.shape}: give one each."
         )
     values = np.array(scores, dtype=np.float64)
     bad = np.flatnonzero(~(np.abs(values) <= kernels.LARGEST_SCORE))

@@ -1,4 +1,4 @@
-"""What scorers hand to engines: the scores of many sentences at once."""
+"""The scores of many sentences, which scorers make and engines take."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Scores:
     n_words: NDArray[np.int64]
     n_labels: int | None = None
     tables: dict[PartKind, FloatArray] = field(default_factory=dict)
-    parts: kernels.PartBatch | None = None  # where parts are; None without tables
+    parts: kernels.PartBatch | None = None  # positions of the parts; None without tables
 
     @classmethod
     def over(
@@ -92,7 +92,7 @@ class Scores:
 
     @property
     def index(self) -> kernels.PartBatch:
-        """Where each part is in its table; first-order scores have no parts."""
+        """The position of each part in its table; first-order scores have none."""
         assert self.parts is not None
         return self.parts
 
@@ -103,11 +103,11 @@ class Scores:
 
     @property
     def layout(self) -> Layout:
-        """Where things are in the flat arrays of arcs."""
+        """Positions in the flat arrays of arcs."""
         return Layout(self.n_words)
 
     def values(self, kind: PartKind) -> FloatArray:
-        """The table of a kind; empty if the model does not have it."""
+        """The table of a kind; empty if the model lacks it."""
         return self.tables.get(kind, _NOTHING)
 
     def arrays(self) -> list[FloatArray]:
@@ -180,10 +180,10 @@ class Scores:
         return listed.reshape(-1, len(PART_KINDS[kind_number(kind)].columns))
 
     def sentence(self, i: int) -> Parts:
-        """Sentence i by itself."""
+        """Sentence i as `Parts`."""
         lists = {str(kind): (self.columns(kind, i), self.piece(kind, i)) for kind in self.kinds}
         return Parts(self.arcs_of(i), **lists)
 
     def of_tree(self, kind: PartKind, i: int, heads: IntArray) -> NDArray[np.int64]:
-        """The places in sentence i's piece of the parts that a tree has."""
+        """The positions of a tree's parts in the piece of sentence i."""
         return self.index.of_tree(kind_number(kind), i, heads)

@@ -1,4 +1,4 @@
-"""Sentences to be scored, with what is known about their trees."""
+"""Sentences to be scored, with their annotation."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Batch:
     """Some of a block's sentences.
 
     `heads` and `labels` are those of the annotation, flat, -1 where unknown, and empty when new
-    sentences are parsed. `kept` is a mask over the cells of the arcs that survived pruning, flat as
-    scores are; it is empty if all arcs are scored.
+    sentences are parsed. `kept` is a mask over the cells, flat as scores are, of the arcs
+    that survived pruning; it is empty if all arcs are scored.
     """
 
     encoded: Encoded
@@ -47,5 +47,5 @@ class Batch:
 
     @property
     def layout(self) -> Layout:
-        """Where things are in the flat arrays of arcs."""
+        """Positions in the flat arrays of arcs."""
         return Layout(self.n_words)

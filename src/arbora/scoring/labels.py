@@ -37,7 +37,7 @@ class LabelScorer:
 
     @property
     def size(self) -> int:
-        """How many weights there are."""
+        """Number of weights."""
         return self._table.weights
 
     def scores(self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray) -> FloatArray:
@@ -74,7 +74,7 @@ class LabelScorer:
         return other
 
     def on_threads(self, threads: int) -> Self:
-        """The same scorer on so many threads, with a gradient of its own."""
+        """The same scorer on `threads` threads, with its own gradient."""
         other = copy(self)
         other.threads, other._gradient = threads, None  # noqa: SLF001  # of the same class
         return other

@@ -1,4 +1,4 @@
-"""Linear scores: weights times hashed features, and back to the gradient of the weights."""
+"""Linear scores: weights times hashed features, and their gradient."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class LinearScorer:
 
     @property
     def size(self) -> int:
-        """How many weights there are."""
+        """Number of weights."""
         return self._model.weights
 
     def scores(self, batch: Batch) -> tuple[Scores, Pullback]:
@@ -127,13 +127,13 @@ class LinearScorer:
         return other
 
     def with_filter(self, arc_filter: NDArray[np.uint16]) -> Self:
-        """The same scorer with another filter of arcs."""
+        """The same scorer with another arc filter."""
         other = copy(self)
         other.arc_filter = arc_filter
         return other
 
     def on_threads(self, threads: int) -> Self:
-        """The same scorer on so many threads, with a gradient of its own."""
+        """The same scorer on `threads` threads, with its own gradient."""
         other = copy(self)
         other.threads, other._gradient = threads, None  # noqa: SLF001  # of the same class
         return other
@@ -188,7 +188,7 @@ class LinearScorer:
         kind: PartKind,
         place: int,
     ) -> list[Feature]:
-        """Every feature of a part of a block's first sentence, by its place in the table.
+        """Every feature of a part of a block's first sentence, by its position in the table.
 
         Variants are those of `cpp/include/arbora/features/part_templates.hpp`.
         """

@@ -1,4 +1,4 @@
-"""The seam between whatever scores and whatever learns or infers."""
+"""The interface between scorers, learners and inference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["SCORERS", "InnerProducts", "Parameters", "Pullback", "Scorer", "regi
 
 Parameters = dict[str, NDArray[Any]]
 # From d loss / d scores to the gradient of the parameters: arrays by the parameters' names, or
-# whatever the scorer's own update rules understand.
+# the type that the scorer's own update rules take.
 Pullback: TypeAlias = Callable[[Scores], Any]
 
 
@@ -50,7 +50,7 @@ class Scorer(Protocol):
         ...
 
     def parameters(self) -> Parameters:
-        """What is learnt, by name: the scorer's own arrays, which update rules change in place."""
+        """The learnt arrays by name, not copies: update rules change them in place."""
         ...
 
     def with_parameters(self, parameters: Mapping[str, NDArray[Any]]) -> Self:
@@ -58,7 +58,7 @@ class Scorer(Protocol):
         ...
 
     def state(self) -> tuple[dict[str, Any], Parameters]:
-        """What a model file has to hold: a description for JSON, and arrays."""
+        """The contents of a model file: a description for JSON, and arrays."""
         ...
 
     @classmethod
@@ -85,8 +85,8 @@ class InnerProducts(Protocol):
         ...
 
 
-# Scorers that model files can name. Loading runs no code from a file: a scorer of your own has to
-# be in this table before its models are loaded.
+# Scorers that model files can name. Loading runs no code from a file: a user-defined scorer must be
+# in this table before its models are loaded.
 SCORERS: dict[str, type[Scorer]] = {}
 
 
@@ -97,5 +97,5 @@ def register_scorer(scorer: type[Scorer]) -> type[Scorer]:
 
 
 def as_float32(parameters: Mapping[str, NDArray[Any]]) -> Parameters:
-    """Parameters rounded as model files keep them."""
+    """Parameters rounded as in model files."""
     return {name: np.asarray(values, dtype=np.float32) for name, values in parameters.items()}

@@ -1,5 +1,5 @@
-// Quadratic problems over the convex hull of a factor's configurations, by an active set that only
-// asks for best configurations (Martins et al. 2015, section 6).
+// Quadratic problems over the convex hull of a factor's configurations, by an active-set method
+// that needs only a search for the best configuration (Martins et al. 2015, section 6).
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace arbora::inference {
 
-// Finds the best configuration x (0/1 by variable) under scores of the variables plus what the
-// configuration scores by itself; returns the latter.
+// Finds the best configuration x (0/1 by variable) under scores of the variables plus the
+// configuration's own score; returns the latter.
 using BestConfiguration = std::function<double(const double* scores, std::uint8_t* x)>;
 
 class ActiveSet {
@@ -21,13 +21,13 @@ class ActiveSet {
   ActiveSet(Index n_variables, BestConfiguration oracle);
 
   // Maximises scores . q + c(q) - eta/2 |q|^2 over averages q of configurations, c being the
-  // average of what they score by themselves. Starts from the configurations of the last call,
-  // takes at most so many steps, and leaves the answer in q().
+  // average of their own scores. Starts from the configurations of the last call, takes at most
+  // `max_steps` steps, and stores the answer in q().
   void solve(const double* scores, double eta, int max_steps, Polling& polling);
 
   const std::vector<double>& q() const { return q_; }
   double own() const;  // c(q)
-  // The best configuration itself, and its value with everything.
+  // The best configuration, and its total score.
   double best(const double* scores, std::uint8_t* x) const;
 
  private:

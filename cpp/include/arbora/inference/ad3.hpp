@@ -1,7 +1,7 @@
 // Dual decomposition by alternating directions (AD3; Martins et al. 2011, 2015): the same two
-// kinds of easy searches, which give averages of configurations instead of single ones and are
-// held together by a quadratic penalty as well. Needs fewer iterations than the subgradient, each
-// of which costs more.
+// kinds of easy searches, which return averages of configurations instead of single ones, and a
+// quadratic penalty in addition. Needs fewer iterations than the subgradient method, but each costs
+// more.
 #pragma once
 
 #include "arbora/inference/dual_decomposition.hpp"

@@ -1,7 +1,7 @@
 // First-order inference for batches of sentences: the calls of the bindings.
 //
-// The scores of all sentences lie one after the other, (n+1) x (n+1) x n_labels each; answers of
-// the same shape have the same layout. Sentences are processed in parallel.
+// The scores of all sentences are stored one after the other, (n+1) x (n+1) x n_labels each;
+// answers of the same shape have the same layout. Sentences are processed in parallel.
 #pragma once
 
 #include <cstdint>

@@ -29,10 +29,9 @@ class BigramGroup final : public FactorGroup {
   Index arc(Index state) const {
     return arcs_->order().of_link[static_cast<std::size_t>(state + 1)];
   }
-  // log of the sum over the chain under what the arcs tell it.
+  // log of the sum over the chain under the incoming messages.
   double sum(const Incoming& in, const double* old);
-  // log of the sum over a word's heads of what they told, with `more` added to each, which may be
-  // null.
+  // log-sum of the incoming messages of a word's heads, plus `more` for each, which may be null.
   double sum_of_word(Index word, const double* more) const;
   void start_gradients();
   void add_gradients(const Incoming& in, const GroupGradients& gradients);
@@ -40,7 +39,7 @@ class BigramGroup final : public FactorGroup {
   const ArcVariables* arcs_ = nullptr;
   HeadChain chain_;
   std::vector<double> scores_;  // of pairs, -inf for cycles
-  std::vector<double> in_;      // what the arcs tell, by state
+  std::vector<double> in_;      // incoming messages, by state
   HeadChain::Gradients d_logs_;
   std::vector<double> d_in_;
 };

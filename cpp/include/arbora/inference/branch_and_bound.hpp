@@ -1,20 +1,20 @@
-// The best tree for certain: where dual decomposition leaves a gap, the trees are divided into
-// those with an arc and those without it, and either half is bounded by dual decomposition again.
+// The best tree, certified: where dual decomposition leaves a gap, the search branches into the
+// trees with an arc and those without it, and bounds either half by dual decomposition again.
 #pragma once
 
 #include "arbora/inference/dual_decomposition.hpp"
 
 namespace arbora::inference {
 
-// The arc to divide by is the one on which the trees y were least certain: the share of iterations
-// that had it is nearest to one half. Halves start from their whole's multipliers, those with the
-// highest bound first. Few iterations are spent on any bound: dividing is the quicker way to close
-// a gap that is there to stay. The question's limit is on the iterations of all nodes together.
-// When it is reached, dual decomposition of all trees has as many iterations, and the better tree
-// and the lower bound of both are the answer: in the same time, or in as many iterations, it may
-// have come further with a sentence that dividing does not settle. To the end, the search then goes
-// on until the best tree is certain. At the end of the question's time the best tree and bound so
-// far are the answer. Without any tree, or if automata refuse every one, the score is -inf.
+// It branches on the least certain arc: the share of iterations whose tree y had it is nearest to
+// one half. A node starts from its parent's multipliers; the node with the highest bound is next.
+// Each bound gets few iterations, since branching closes a persistent gap faster. The question's
+// limit is on the iterations of all nodes together. When it is reached, dual decomposition of all
+// trees runs for as many iterations, and the answer is the better tree and the lower bound of both:
+// it may do better on sentences that branching does not solve. If the search is to run to the end,
+// it then continues until the best tree is certified. When the question's time ends, the answer is
+// the best tree and bound so far. Without any tree, or if automata forbid all of them, the score is
+// -inf.
 DualAnswer branch_and_bound(const StepTables& steps, const double* arcs,
                             const TreeQuestion& question, bool to_the_end, std::int32_t* heads,
                             Workspace& workspace, Interruption& interruption);

@@ -11,14 +11,14 @@ namespace arbora::inference {
 enum class Solver : int { subgradient = 0, ad3 = 1, branch = 2, exact = 3 };
 
 // Automata with states for some sides of heads, as flat arrays: 2 head + side, the number of
-// states, and the numbers of each as class Automaton wants them. They belong to the first sentence.
+// states, and the numbers of each as class Automaton takes them. They belong to the first sentence.
 struct AutomatonList {
   std::span<const std::int64_t> sides, states;
   std::span<const double> numbers;
 };
 
-// One number per sentence; heads lie one sentence after the other. A sentence without any tree has
-// no iterations; one of whose trees automata refuse every one has a score of -inf.
+// One number per sentence; heads are stored sentence by sentence. A sentence without any tree has 0
+// iterations; if automata forbid all its trees, it has a score of -inf.
 struct DualAnswers {
   std::int32_t* heads;
   double *scores, *bounds;
@@ -30,7 +30,7 @@ void batch_decode(const PartBatch& parts, const PartScores& scores, const Automa
                   const TreeQuestion& question, Solver solver, const DualAnswers& answers,
                   int threads, Interruption& interruption);
 
-// What the subgradient does in every iteration for one sentence.
+// The course of the subgradient method for one sentence, by iteration.
 DualTrace trace_dual(const PartBatch& parts, const PartScores& scores, Index sentence,
                      const TreeQuestion& question, Interruption& interruption);
 

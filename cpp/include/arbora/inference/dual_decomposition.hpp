@@ -2,9 +2,9 @@
 //
 // The best tree under arc scores is easy, and so are the best modifiers of every head under scores
 // of second order; the best tree under both is NP-hard. So two easy searches each get a copy of the
-// arcs, y and z, and multipliers u (and v, for the arc to a head's own head) that make arcs dearer
-// for the one and cheaper for the other until the copies agree. The sum of the two optima is an
-// upper bound at any multipliers, so agreement proves the tree best.
+// arcs, y and z, and multipliers u (and v, for the arc to a head's own head) that penalise an
+// arc in one copy and reward it in the other until the copies agree. The sum of the two optima is
+// an upper bound at any multipliers, so agreement proves the tree best.
 #pragma once
 
 #include <span>
@@ -18,10 +18,10 @@
 
 namespace arbora::inference {
 
-// The share of the arc scores that the tree side gets, to break ties sensibly (appendix A.2).
+// The tree side's share of the arc scores, which breaks ties (appendix A.2).
 inline constexpr double kTreeShare = 0.001;
 
-// A tree is best for certain if no bound exceeds its score by more than this, relatively.
+// A tree is certified if no bound exceeds its score by more than this, relatively.
 inline constexpr double kClosedGap = 1e-9;
 
 struct TreeQuestion {
@@ -32,14 +32,14 @@ struct TreeQuestion {
   double seconds = kInfinity;  // for each sentence; then the answer is the best one so far
 };
 
-// The tree itself goes where the caller wants it. Without any tree the score is -inf.
+// The caller's array receives the tree itself. Without any tree the score is -inf.
 struct DualAnswer {
   double score = kForbidden, bound = kInfinity;
   bool certified = false;
   Index iterations = 0;
 };
 
-// What happened in every iteration, for pictures.
+// The course of the iterations, for plots.
 struct DualTrace {
   std::vector<std::int32_t> recomputed;  // automata that were run
   std::vector<double> duals, primals;    // the dual value, and the best score so far
@@ -57,7 +57,7 @@ class DualDecomposition {
   // question's time begins now.
   DualDecomposition(const StepTables& steps, const double* arcs, const TreeQuestion& question);
 
-  // The loop of Figures 1 and 2. May be called again, and goes on from the last multipliers.
+  // The loop of Figures 1 and 2. May be called again, and continues from the last multipliers.
   DualAnswer solve(std::int32_t* heads, Workspace& workspace, Interruption& interruption,
                    DualTrace* trace = nullptr);
 
@@ -94,12 +94,12 @@ class DualDecomposition {
   std::vector<std::uint8_t> forbidden_;
   double floor_ = kForbidden;
   bool warm_ = false;
-  std::vector<double> for_walks_, for_links_;  // what the automata see, by arc and by link
+  std::vector<double> for_walks_, for_links_;  // the automata's scores, by arc and by link
 
   std::vector<std::int32_t> heads_, found_, tree_arcs_;  // y, by word
   std::vector<std::uint8_t> y_, z_;                      // by arc
   std::vector<Walk> walks_;                              // by head
-  std::vector<double> own_;                              // what y scores at each head
+  std::vector<double> own_;                              // the score of y at each head
   double score_ = kForbidden;                            // of y, in full
 
   std::vector<std::int32_t> uses_;

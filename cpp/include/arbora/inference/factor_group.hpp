@@ -1,10 +1,10 @@
-// A factor group: all factors of one kind in a sentence's graph. Belief propagation knows nothing
-// else of them (loopy_run.hpp): it gives each group a slice of the tape for its messages and loops
-// over the groups. To add a group, write it in a file of its own and add a line to the table in
+// A factor group: all factors of one kind in a sentence's graph. Belief propagation uses this
+// interface only (loopy_run.hpp): it gives each group a slice of the tape for its messages and
+// loops over the groups. To add a group, write it in its own file and add a line to the table in
 // factor_groups.cpp.
 //
-// Cycles and whatever else no tree has are the tree factor's to forbid. A group that forbids them
-// as well would count the same evidence twice.
+// The tree factor forbids cycles and other non-trees. A group that forbids them as well would count
+// the same evidence twice.
 #pragma once
 
 #include <memory>
@@ -23,15 +23,15 @@ struct LoopySettings {
   bool grandparents_in_walks = false;  // instead of one factor for each
 };
 
-// What arcs tell the factors in an iteration, before each factor's own message is taken out (G15,
-// Eq. 4).
+// The messages from arcs to factors in an iteration, before each factor's own message is subtracted
+// (G15, Eq. 4).
 struct Incoming {
   const double* totals;     // by arc: the log-odds of its score and of all messages to it
   const double* from_tree;  // by arc: the tree's message among them
-  bool first;               // nothing has been said yet: totals are scores
+  bool first;               // there are no messages yet: totals are scores
 };
 
-// What becomes of the messages before: a share of them is mixed into fresh ones.
+// Damping: a share of the old messages is mixed into fresh ones.
 struct Mixing {
   double share_of_old;
   bool measured;  // whether the largest change is wanted
@@ -55,12 +55,12 @@ class FactorGroup {
   // outlive the group's use.
   virtual bool set(const ArcVariables& arcs, const PartScores& scores,
                    const LoopySettings& settings) = 0;
-  // Adds, for every arc, the largest size of the group's messages to it together.
+  // Adds, for every arc, a bound on the magnitude of the sum of the group's messages to it.
   virtual void add_bounds(double* sizes) const = 0;
   virtual Index n_messages() const = 0;
   // Fills the places of a slice that `send` does not write; by default there are none.
   virtual void prepare(double*) const {}
-  // Messages before the first iteration: they say nothing.
+  // Messages before the first iteration: log-odds of 0.
   virtual void silence(double* messages) const;
 
   // The messages to arcs, added to `sums` as log-odds. Returns their largest change, if it is to be
@@ -82,7 +82,7 @@ class FactorGroup {
   virtual void start_backward() {}
   virtual void finish_backward(const PartValues<double>&) {}
 
-  // Some parts are arcs by themselves: their scores are added to those of arcs, and their beliefs
+  // Some parts consist of a single arc: their scores are added to those of arcs, and their beliefs
   // and gradients are those of arcs.
   virtual void add_to_arcs(const PartScores&, double*) const {}
   virtual void copy_from_arcs(const double*, const PartValues<double>&) const {}

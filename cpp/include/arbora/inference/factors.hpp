@@ -1,19 +1,18 @@
-// Factors of belief propagation one by one, behind one small interface: for graphs that people put
-// together themselves. (Whole sentences go through loopy.hpp, which uses the same sums.)
+// Single factors of belief propagation, behind one interface: for user-defined factor graphs.
+// (loopy.hpp runs whole sentences, with the same sums.)
 //
-// A factor gives every configuration y of its on/off variables a weight
+// A factor gives every configuration y of its binary variables a weight
 //
 //     exp(score of y + sum of the incoming log-odds of the variables that are on),
 //
-// and sends variable i the log of the ratio of the weights with i on and with i off, its own
-// log-odds left out. Going back needs no more than the same sums:
+// and sends variable i the log-ratio of the weights with i on and with i off, without its own
+// log-odds. The pullback needs the same sums only:
 //
 //     d message_i / d incoming_j = P(j on | i on) - P(j on | i off)         (j != i)
 //     d message_i / d score_c    = P(c | i on) - P(c | i off)
 //
-// Incoming log-odds may be infinite: -inf says that a variable is off, +inf that it is on and
-// weighs nothing. Messages are infinite where one of the two has no weight at all; they have no
-// gradient.
+// Incoming log-odds may be infinite: -inf means that a variable is off, +inf that it is on with a
+// weight of 1. A message is infinite if one of its two weights is 0; it has no gradient then.
 #pragma once
 
 #include <memory>
@@ -33,7 +32,7 @@ class Factor {
   virtual ~Factor() = default;
   virtual Index n_variables() const = 0;
   virtual Index n_scores() const = 0;
-  // log of the sum of all weights, -inf if there are none; the factor's part in the Bethe
+  // log of the sum of all weights, -inf if there are none: the factor's term of the Bethe
   // approximation.
   virtual double log_partition(const double* scores, const double* incoming) = 0;
   void messages(const double* scores, const double* incoming, double* outgoing);
@@ -42,16 +41,16 @@ class Factor {
                 double* d_incoming, double* d_scores);
 
  private:
-  // The same for variables whose own log-odds are finite; what is said of others is not read.
+  // The same for variables whose own log-odds are finite; messages to others are not read.
   virtual void send(const double* scores, const double* incoming, double* outgoing) = 0;
-  virtual void go_back(const double* scores, const double* incoming, const double* d_outgoing,
-                       double* d_incoming, double* d_scores) = 0;
+  virtual void pull_back(const double* scores, const double* incoming, const double* d_outgoing,
+                         double* d_incoming, double* d_scores) = 0;
 
-  std::vector<double> given_, said_, d_said_, d_heard_, d_own_;
+  std::vector<double> given_, sent_, d_sent_, d_incoming_, d_scores_;
 };
 
-// Any table of scores, one for each configuration; bit i of its number says that i is on. -inf
-// forbids. Everything is enumerated: this is also what other factors are compared with.
+// Any table of scores, one for each configuration; variable i is on if bit i of its number is set.
+// -inf forbids. All configurations are enumerated; tests compare other factors with it.
 class TableFactor final : public Factor {
  public:
   explicit TableFactor(Index n_variables) : n_(n_variables) {}
@@ -61,8 +60,8 @@ class TableFactor final : public Factor {
 
  private:
   void send(const double* scores, const double* incoming, double* outgoing) override;
-  void go_back(const double* scores, const double* incoming, const double* d_outgoing,
-               double* d_incoming, double* d_scores) override;
+  void pull_back(const double* scores, const double* incoming, const double* d_outgoing,
+                 double* d_incoming, double* d_scores) override;
   void weigh(const double* scores, const double* incoming);
 
   Index n_;
@@ -78,8 +77,8 @@ class PairFactor final : public Factor {
 
  private:
   void send(const double* scores, const double* incoming, double* outgoing) override;
-  void go_back(const double* scores, const double* incoming, const double* d_outgoing,
-               double* d_incoming, double* d_scores) override;
+  void pull_back(const double* scores, const double* incoming, const double* d_outgoing,
+                 double* d_incoming, double* d_scores) override;
 };
 
 // EXACTLY1 and ATMOST1 (Smith & Eisner 2008): no scores.
@@ -92,11 +91,11 @@ class OneFactor final : public Factor {
 
  private:
   void send(const double* scores, const double* incoming, double* outgoing) override;
-  void go_back(const double* scores, const double* incoming, const double* d_outgoing,
-               double* d_incoming, double* d_scores) override;
+  void pull_back(const double* scores, const double* incoming, const double* d_outgoing,
+                 double* d_incoming, double* d_scores) override;
   // Whether all may be off.
   double none() const { return at_most_ ? 0.0 : kForbidden; }
-  // log of the sum of all weights of the variables but one, which is off (-1 for none).
+  // log of the sum of all weights of the variables except i, which is off (-1 for none).
   double sum_without(const double* incoming, Index i);
   Index n_;
   bool at_most_;
@@ -115,25 +114,25 @@ class WalkFactor final : public Factor {
 
  private:
   void send(const double* scores, const double* incoming, double* outgoing) override;
-  void go_back(const double* scores, const double* incoming, const double* d_outgoing,
-               double* d_incoming, double* d_scores) override;
+  void pull_back(const double* scores, const double* incoming, const double* d_outgoing,
+                 double* d_incoming, double* d_scores) override;
   HeadSteps steps(const double* scores) const {
     return {scores, left_, right_, links_ > 0 ? links_ : 1};
   }
-  // The walks under what came in; log of their sum.
-  double hear(const double* scores, const double* incoming);
-  const double* links() const { return links_ > 0 ? heard_.data() + left_ + right_ : nullptr; }
+  // Sums over the walks under the incoming messages; returns log of the sum.
+  double receive(const double* scores, const double* incoming);
+  const double* links() const { return links_ > 0 ? incoming_.data() + left_ + right_ : nullptr; }
   // P(on) and P(off) of every variable.
   void list_marginals();
-  void go_back_together(const double* d_outgoing, double* d_incoming, double* d_scores);
-  void go_back_alone(const double* scores, const double* incoming, Index i, double d_message,
-                     double* d_incoming, double* d_scores);
+  void pull_back_together(const double* d_outgoing, double* d_incoming, double* d_scores);
+  void pull_back_alone(const double* scores, const double* incoming, Index i, double d_message,
+                       double* d_incoming, double* d_scores);
 
   Index left_, right_, links_;
   HeadWalks walks_;
   LogWalks logs_;
   HeadSteps steps_;
-  std::vector<double> heard_, room_, on_, off_, to_on_, to_off_, with_one_;
+  std::vector<double> incoming_, room_, on_, off_, to_on_, to_off_, with_one_;
 };
 
 // The arcs that are on form a tree: TREE and PTREE. No scores.
@@ -147,14 +146,14 @@ class TreeFactorOfGraph final : public Factor {
 
  private:
   void send(const double* scores, const double* incoming, double* outgoing) override;
-  void go_back(const double* scores, const double* incoming, const double* d_outgoing,
-               double* d_incoming, double* d_scores) override;
-  // The tree under what came in; false if there is none.
-  bool hear(const double* incoming);
+  void pull_back(const double* scores, const double* incoming, const double* d_outgoing,
+                 double* d_incoming, double* d_scores) override;
+  // Stores the incoming messages; false if they allow no tree.
+  bool receive(const double* incoming);
 
   TreeFactor tree_;
   std::vector<std::int32_t> modifiers_;
-  std::vector<double> heard_, marginals_, outgoing_;
+  std::vector<double> incoming_, marginals_, outgoing_;
 };
 
 }  // namespace arbora::inference

@@ -1,5 +1,5 @@
-// Head automata: the best modifiers of one head by themselves, whatever other heads want (Koo et
-// al. 2010, sections 3 and 5).
+// Head automata: the best modifiers of each head, independent of other heads (Koo et al. 2010,
+// sections 3 and 5).
 //
 // A head's automaton walks outwards on either side, from START over the chosen modifiers to END,
 // and scores every step; with grandparents it also chooses the head's own head, which changes the
@@ -24,7 +24,7 @@ class StepTables {
   StepTables(const PartIndex& parts, const PartScores& scores)
       : StepTables(parts, scores, parts.kinds().grand()) {}
   // Without `grand`, walks do not choose the head's own head, and parts with grandparents are
-  // somebody else's to score. With Cycles::ignored, steps over the grandparent are not forbidden.
+  // not scored here. With Cycles::ignored, steps over the grandparent are not forbidden.
   enum class Cycles { forbidden, ignored };
   StepTables(const PartIndex& parts, const PartScores& scores, bool grand,
              Cycles cycles = Cycles::forbidden);
@@ -63,7 +63,7 @@ struct Walk {
   Index choice = -1;  // of the head's links; 0 without grandparents
 };
 
-// Memory that searches use again.
+// Memory that searches reuse.
 struct WalkScratch {
   std::vector<double> best;
   std::vector<std::int32_t> from, kept;
@@ -71,8 +71,8 @@ struct WalkScratch {
 
 // The best walk of a head. `arcs` holds the score of taking each modifier (the left ones outwards,
 // then the right), `links` that of each possible grandparent, or is null. Of equally good walks the
-// one with nearer previous siblings and the leftmost grandparent is taken. `chosen` says for each
-// modifier whether it was taken. The value is -inf if every walk is forbidden.
+// one with nearer previous siblings and the leftmost grandparent is taken. `chosen` is 1 for each
+// modifier that was taken. The value is -inf if every walk is forbidden.
 Walk best_walk(const StepTables& steps, Index head, const double* arcs, const double* links,
                std::uint8_t* chosen, WalkScratch& scratch);
 
@@ -93,20 +93,20 @@ double score_of_walk(const StepTables& steps, Index head, Index choice, const do
 // `arcs` are the scores of the cells of (n+1) x (n+1).
 double score_of_tree(const StepTables& steps, const double* arcs, const std::int32_t* heads);
 
-// For many sentences: adds 1 to every part that the best walks of all heads have, on their own
+// For many sentences: adds 1 to every part that the independent best walks of all heads have
 // (Z-inference, section 6). values[i] is the sum of the walks' values.
 void batch_best_walks(const PartBatch& parts, const PartScores& scores,
                       const PartValues<double>& indicators, double* values, int threads);
 
 // The same where every word also chooses its own head, so that heads compete for it: with
 // grandparents as part of its walk, else by arc scores alone. The arcs of these choices are added
-// and scored as well, so a tree has every arc twice. It is what batch_walk_sums sums over.
+// and scored as well, so a tree has every arc twice. batch_walk_sums sums over the same choices.
 void batch_best_choices(const PartBatch& parts, const PartScores& scores,
                         const PartValues<double>& indicators, double* values, int threads);
 
 // For many sentences: the sums over all walks of every head instead of the best ones. values[i] is
 // the logarithm of the product over heads; expected counts of arcs and parts are added to
-// `expected`. Automata with states have no part in it.
+// `expected`. Automata with states are not included.
 void batch_walk_sums(const PartBatch& parts, const PartScores& scores,
                      const PartValues<double>& expected, double* values, int threads);
 

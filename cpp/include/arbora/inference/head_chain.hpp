@@ -3,7 +3,7 @@
 // the forward-backward algorithm, in logarithms throughout.
 //
 // A state is a link of PartIndex (a word with one of its heads), numbered from 0: those of a word
-// follow each other. Pairs lie as in src/tree/head_bigrams.cpp.
+// follow each other. Pairs are stored as in src/tree/head_bigrams.cpp.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,9 @@
 // Approximate best trees of second order by changing one head at a time.
 //
-// With all other heads fixed, the score of a tree is a constant plus what the head of one word
-// scores: its arc, the parts that the word has among its head's modifiers, and the parts of its own
-// modifiers that look at its head. So a change of head is judged by the parts of two heads and of
-// one word, never by scoring a tree.
+// With all other heads fixed, the score of a tree is a constant plus the score of one word's
+// head: its arc, the word's parts among its head's modifiers, and the grandparent parts of its own
+// modifiers. So the gain of a new head is computed from the parts of two heads and of one word,
+// without scoring a tree.
 //
 // Steepest ascent from one tree is McDonald & Pereira's (2006) approximate decoder; sweeps from
 // trees drawn at random are the randomised greedy search of Zhang et al. (2014).
@@ -36,11 +36,11 @@ class HillClimber {
   void start(const std::int32_t* heads) { heads_.assign(heads, heads + parts_.n_words()); }
   const std::vector<std::int32_t>& heads() const { return heads_; }
 
-  // What the head of a word scores, all other heads as they are.
+  // The score of a word's head, given all other heads.
   double choice(Index word, Index head) const;
 
   // Whether the tree stays one of its class if the word's head changes to another that is kept;
-  // the number of roots is not looked at.
+  // the number of roots is not checked.
   bool allows(Index word, Index head) const;
 
   // The best change of a word's head; its gain is 0 or less if none is better.
@@ -67,7 +67,7 @@ class HillClimber {
   PartScores scores_;
   Trees trees_;
   Root root_;
-  double least_gain_;  // less may be rounding, and would climb in circles
+  double least_gain_;  // less may be a rounding error, and the search would not end
   std::vector<std::int32_t> heads_;
 };
 
@@ -75,7 +75,7 @@ struct ClimbOptions {
   Trees trees;
   Root root;
   Index restarts;  // trees drawn from the first-order model to start from, too
-  Index patience;  // stop after so many restarts without a better tree
+  Index patience;  // stop after this many restarts without a better tree
   std::uint64_t seed;
   int threads;
 };
@@ -86,8 +86,8 @@ struct ClimbOptions {
 void batch_climb(const PartBatch& parts, const PartScores& scores, const ClimbOptions& options,
                  bool given, std::int32_t* heads, double* score);
 
-// For one sentence and tree, what changing the head of m to h gains, [h, m]: kForbidden where that
-// is no tree of the class with as many roots as allowed, or no change.
+// For one sentence and tree, the gain of changing the head of m to h, [h, m]: kForbidden where the
+// result is not an allowed tree, or no change.
 void head_changes(const PartIndex& parts, const PartScores& scores, Trees trees, Root root,
                   const std::int32_t* heads, double* gains);
 

@@ -5,9 +5,9 @@
 // of the goal chooses one edge for the goal, then one for each tail, and so on down to edges
 // without tails. Its score is the sum of the log-weights of its edges.
 //
-// Nodes are numbered in topological order, tails before heads, and the edges of a node lie
-// together. Node 0 is the empty node: it stands for a missing tail, and its inside sum is 1. Weight
-// 0 stands for a missing weight, and its logarithm is 0. So loops need no branches.
+// Nodes are numbered in topological order, tails before heads, and the edges of a node are
+// contiguous. Node 0 is the empty node: it stands for a missing tail, and its inside sum is 1.
+// Weight 0 stands for a missing weight, and its logarithm is 0. So loops need no branches.
 #pragma once
 
 #include <cstdint>

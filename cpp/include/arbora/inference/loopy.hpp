@@ -3,9 +3,9 @@
 //
 // One iteration sends messages from all pairs and walks to the arcs, from the arcs to the tree,
 // from the tree to the arcs, and from these back to pairs and walks: the serial schedule of the
-// paper's footnote 4, collapsed by kinds of factors, with one sum over trees. Their number is
-// fixed, so that what is trained is what is run. In the parallel schedule the tree hears what the
-// pairs heard.
+// paper's footnote 4, collapsed by kinds of factors, with one sum over trees. The number of
+// iterations is fixed, the same in training and in parsing. In the parallel schedule the tree
+// receives the same messages as the pairs.
 #pragma once
 
 #include <vector>
@@ -29,16 +29,16 @@ struct LoopyBatch {
 Index loopy_sums(const LoopyBatch& batch, double* log_partition, double* residuals,
                  const PartValues<double>& beliefs);
 
-// What a run over each sentence leaves behind for the way back. It looks at the batch's parts and
+// The state of a run over each sentence, for the backward pass. It refers to the batch's parts and
 // scores, which must outlive it.
 using LoopyTape = std::vector<LoopyRun>;
 
-// Beliefs of arcs alone, and their way back if there is a tape to write it to.
+// Beliefs of arcs alone; `tape` may be null, otherwise it records the run for the backward pass.
 Index loopy_arcs(const LoopyBatch& batch, LoopyTape* tape, double* beliefs);
 
 // The gradient of sum(d_beliefs * beliefs) by the scores of arcs and parts, by backpropagation
 // through all iterations; tables of d_beliefs may be null. Without the tape of `loopy_arcs` on the
-// same batch it makes its own, one sentence after the other.
+// same batch it makes its own, sentence by sentence.
 Index loopy_vjp(const LoopyBatch& batch, LoopyTape* tape, const PartScores& d_beliefs,
                 const PartValues<double>& d_scores);
 

@@ -1,7 +1,7 @@
 // Belief propagation on one sentence: messages forwards, gradients backwards. The factor graph has
-// a variable for every kept arc, the groups of factors that the model's parts ask for
-// (factor_group.hpp), and a factor over all arcs that allows trees only. Every iteration leaves a
-// row of the tape, and the backward pass takes the rows in reverse.
+// a variable for every kept arc, the factor groups of the model's parts (factor_group.hpp), and a
+// factor over all arcs that allows trees only. Every iteration writes a row of the tape, and the
+// backward pass reads the rows in reverse.
 #pragma once
 
 #include <vector>
@@ -62,7 +62,7 @@ class LoopyRun {
   bool tape_ = false;
   std::vector<double> rows_;
   std::vector<double> of_arcs_;
-  // Gradients by the messages and totals of the iteration that the backward pass is at.
+  // Gradients by the messages and totals of the current iteration of the backward pass.
   std::vector<double> d_row_, d_sums_, d_to_tree_, d_arcs_, d_from_tree_;
 };
 

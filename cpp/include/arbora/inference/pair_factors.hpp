@@ -1,6 +1,6 @@
 // Many factors of belief propagation over two variables each, which score `s` if both are on:
 // grandparents, and any two siblings (Gormley et al. 2015, 2). Four at a time; all arrays have room
-// for a whole number of packs (`whole_packs`), and what stands in the room left over is a number.
+// for a whole number of packs (`whole_packs`), and the padding holds valid numbers.
 //
 //     to first = log (1 + e^(second + s)) / (1 + e^second)
 #pragma once
@@ -11,12 +11,12 @@ namespace arbora::inference {
 
 struct PairInputs {
   Index count;
-  const double *first, *second, *scores;  // log-odds that come in from either variable, and s
+  const double *first, *second, *scores;  // incoming log-odds of either variable, and s
 };
 
 void pair_messages(const PairInputs& in, double* to_first, double* to_second);
 
-// What the messages' gradients say of their inputs; d_scores is added to.
+// The gradients by the messages' inputs; d_scores is added to.
 struct PairGradients {
   double *d_first, *d_second, *d_scores;
 };

@@ -1,10 +1,10 @@
 // Factors over two arcs each, one for every pair of siblings and every grandparent: in rows of
-// plain numbers (pair_rows.hpp) where that will do, else one by one in logarithms
+// plain numbers (pair_rows.hpp) if these suffice, otherwise one by one in logarithms
 // (pair_factors.hpp).
 //
 // Pairs that no tree can have are left out: those that close a cycle and, in projective trees,
-// those whose grandparent lies between head and modifier. Grandparents of the root's modifiers are
-// arcs by themselves.
+// those whose grandparent is between head and modifier. A grandparent part of the root's modifiers
+// consists of a single arc.
 #pragma once
 
 #include "arbora/inference/factor_group.hpp"
@@ -56,7 +56,7 @@ class PairGroup final : public FactorGroup {
   const ArcVariables* arcs_ = nullptr;
   bool siblings_ = false, grandparents_ = false;
 
-  PairRows rows_;  // all pairs, if plain numbers will do; then none are listed below
+  PairRows rows_;  // all pairs, if plain numbers suffice; then none are listed below
   std::vector<double> both_in_rows_, d_scores_in_rows_;
 
   std::vector<std::int32_t> first_, second_;  // the two arcs of each pair

@@ -13,7 +13,7 @@ struct Totals {
   double *runs, *own;
 };
 
-// The messages of all pairs, multiplied into the products of the arcs that hear them.
+// The messages of all pairs, multiplied into the products of the arcs that receive them.
 void send_rows(const PairRow* rows, Index n_rows, Given odds, const double* weights,
                PairRows::Messages old, PairRows::Messages fresh, Totals products);
 
@@ -26,8 +26,7 @@ double largest_ratio(const PairRow* rows, Index n_rows, Given odds, PairRows::Me
 double believe_rows(const PairRow* rows, Index n_rows, Given odds, const double* weights,
                     PairRows::Messages last, double* both);
 
-// Gradients of the two; all are added to, but those by messages are replaced on the way back from
-// messages.
+// Gradients of the two. All are added to, except that send_rows_back replaces those by messages.
 void believe_rows_back(const PairRow* rows, Index n_rows, Given odds, const double* weights,
                        PairRows::Messages last, const double* d_both, PairRows::Messages d_messages,
                        Totals d_odds, double* d_scores);
@@ -35,8 +34,8 @@ void send_rows_back(const PairRow* rows, Index n_rows, Given odds, const double*
                     PairRows::Messages old, Given d_sums, PairRows::Messages d_messages,
                     Totals d_odds, double* d_scores);
 
-// Exponentials of numbers that lie between -bound and bound, or are put there; a whole number of
-// packs is written. Returns the largest size before that.
+// Exponentials of numbers clipped to -bound..bound; a whole number of packs is written. Returns the
+// largest magnitude before clipping.
 double bounded_exponentials(const double* numbers, Index count, double bound, double* answer);
 
 // Adds the logarithms of positive numbers to sums.

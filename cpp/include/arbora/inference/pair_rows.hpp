@@ -1,17 +1,17 @@
-// The factors of pair_factors.hpp in plain numbers: odds instead of their logarithms, so that a
-// message takes neither an exponential nor a logarithm. With odds b_i of the two arcs of a pair,
-// w = e^s, and messages r_i that either of them heard from it before,
+// The factors of pair_factors.hpp in plain numbers: odds instead of log-odds, so that a message
+// takes neither an exponential nor a logarithm. With odds b_i of the two arcs of a pair, w = e^s,
+// and the pair's previous messages r_i to them,
 //
 //     to first = (r_2 + b_2 w) / (r_2 + b_2)
 //
-// because what the second arc says is b_2 / r_2. Nothing overflows as long as scores are moderate
-// (`set` says so; otherwise it takes logarithms): a message lies between 1 and w, and odds beyond
-// e^±150 are no different from e^±150 to a pair whose score is at most 50.
+// because the second arc's message is b_2 / r_2. Nothing overflows if scores are moderate, which
+// `set` checks; otherwise pair_factors.hpp is used. A message is between 1 and w, and odds beyond
+// e^±150 have the same effect as e^±150 on a pair whose score is at most 50.
 //
 // Pairs are not listed. All pairs of siblings i < j of one j, and all pairs of one grandparent's
-// arc, form a row: one arc of its own against a run of arcs that lie together, in the order of the
-// tables of `PartIndex`. Messages, probabilities and gradients of pairs lie in that order too,
-// those of siblings before those of grandparents.
+// arc, form a row: its own arc against a run of adjacent arcs, in the order of the tables of
+// `PartIndex`. Messages, probabilities and gradients of pairs are stored in that order too, those
+// of siblings before those of grandparents.
 #pragma once
 
 #include <vector>
@@ -33,27 +33,28 @@ class PairRows {
   static constexpr double kLargestLogOdds = 150.0;
 
   // False if the scores are too large for plain numbers. Pairs that no tree has are skipped: those
-  // that close a cycle and, in projective trees, those whose grandparent lies in between.
+  // that close a cycle and, in projective trees, those whose grandparent is between head and
+  // modifier.
   bool set(const PartIndex& parts, const ArcOrder& order, const PartScores& scores, bool siblings,
            bool grandparents, Trees trees);
   void clear();
 
-  // How much room messages take, each way.
+  // The number of messages in each direction, padding included.
   Index size() const { return size_; }
-  // In how many pairs an arc is, and the size of what they can tell it at most.
+  // The number of pairs of an arc, and a bound on the magnitude of the sum of their messages to it.
   Index n_pairs(Index arc) const {
     return n_pairs_.empty() ? 0 : n_pairs_[static_cast<std::size_t>(arc)];
   }
   double most(Index arc) const { return static_cast<double>(n_pairs(arc)) * largest_; }
 
-  // From every pair to either of its arcs; null before the first, when nothing was said.
+  // From every pair to either of its arcs; null before the first iteration.
   struct Messages {
     double *to_run, *to_own;
   };
-  // Says nothing where there are no pairs; elsewhere messages are yet to be sent.
+  // Sets the messages in gaps between pairs to 1; all others are sent later.
   void silence_gaps(Messages messages) const;
 
-  // What all pairs say, given the log-odds of all arcs and what the pairs said before. The
+  // The messages of all pairs, given the log-odds of all arcs and the previous messages. The
   // logarithms of all messages to an arc are added to its sum.
   void send(const double* log_odds, Messages old, Messages fresh, double* sums);
   // After `send`, the largest difference between the logarithms of messages; -inf if there is no
@@ -68,10 +69,10 @@ class PairRows {
     Messages messages;
     double *log_odds, *scores;
   };
-  // Back through `beliefs`.
+  // The pullback of `beliefs`.
   void beliefs_back(const double* log_odds, Messages last, const double* d_both,
                     const Gradients& gradients);
-  // Back through `send`: the gradients by fresh messages become those by old ones.
+  // The pullback of `send`: the gradients by fresh messages become those by old ones.
   void send_back(const double* log_odds, Messages old, const double* d_sums,
                  const Gradients& gradients);
 
@@ -97,7 +98,7 @@ class PairRows {
   std::vector<Index> skipped_;   // places of pairs that no tree has
   std::vector<Index> n_pairs_;   // by arc
   std::vector<double> weights_;  // e^s
-  // By arc and by seat, with room for a pack behind: odds, what arcs are told, gradients.
+  // By arc and by seat, with room for a pack behind: odds, messages to arcs, gradients.
   std::vector<double> odds_, seated_odds_, of_arcs_, of_seats_, d_sums_, d_seats_;
 };
 

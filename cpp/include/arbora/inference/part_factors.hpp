@@ -1,5 +1,6 @@
-// Factors of AD3 besides the tree and the head automata: one for each kind of parts that no walk
-// has. To add one, write it in a file of its own and add a line to the table in part_factors.cpp.
+// Factors of AD3 besides the tree and the head automata: one for each kind of parts that head
+// automata do not score. To add one, write it in its own file and add a line to the table in
+// part_factors.cpp.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@ namespace arbora::inference {
 struct PartFactor {
   std::vector<Index> arcs;  // its variables
   BestConfiguration best;
-  // What a tree scores by itself, beside its arcs.
+  // The score of a tree in this factor, without its arcs.
   std::function<double(const std::int32_t* heads)> score;
 };
 
@@ -21,7 +22,7 @@ struct PartFactor {
 std::vector<PartFactor> part_factors(const PartIndex& parts, const ArcOrder& order,
                                      const PartScores& scores);
 
-// What a tree scores in all of them.
+// The score of a tree in all of them.
 double score_of_factors(const std::vector<PartFactor>& factors, const std::int32_t* heads);
 
 }  // namespace arbora::inference

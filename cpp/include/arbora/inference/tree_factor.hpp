@@ -50,8 +50,8 @@ class TreeFactor {
   void sum_others();
   void recompute_doubtful(const double* incoming, const double* marginals, double doubtful,
                           double certain, double* outgoing);
-  bool say_what_is_certain(const double* incoming, const double* marginals, double doubtful,
-                           double certain, double* outgoing);
+  bool send_certain_messages(const double* incoming, const double* marginals, double doubtful,
+                             double certain, double* outgoing);
   void find_possible(const double* marginals);
   bool exclude_cycles();
   void refine_possible();

@@ -1,10 +1,10 @@
 // One factor for the walks of every head (consecutive siblings, grandsiblings, and grandparents
-// where they are asked for), over the arcs of its modifiers and, with grandparents, over those from
+// if the settings say so), over the arcs of its modifiers and, with grandparents, over those from
 // its possible heads.
 //
-// A head's possible heads exclude each other. The tree says so, too, and counting it twice would be
-// wrong: so these arcs send and receive logarithms of probabilities instead of odds. Before the
-// first iteration, the scores are such logarithms, up to a constant.
+// A head's possible heads exclude each other. The tree factor enforces this already, and counting
+// it twice would be wrong: so these arcs send and receive logarithms of probabilities instead of
+// odds. Before the first iteration, the scores are such logarithms, up to a constant.
 //
 // Steps over the grandparent would close a cycle. They score 0 here, and have beliefs and gradients
 // of 0.
@@ -63,7 +63,7 @@ class WalkGroup final : public FactorGroup {
   // Parts with the grandparent as a modifier, in their tables, and room for tables without them.
   std::vector<Index> impossible_grandparents_, impossible_grandsiblings_;
   std::vector<double> grandparents_, grandsiblings_;
-  std::vector<double> in_arcs_, in_links_;  // what a head's walks are told
+  std::vector<double> in_arcs_, in_links_;  // incoming messages of a head's walks
   std::vector<double> d_in_arcs_, d_in_links_, d_to_arcs_, d_to_links_;
   std::vector<double> to_on_, to_off_;  // a direction for a head's modifiers
   std::vector<double> room_;            // for the steps of walks that take a modifier

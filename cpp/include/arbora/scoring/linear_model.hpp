@@ -29,7 +29,7 @@ struct Selection {
   int threads;
 };
 
-// Scores lie one sentence after the other, (n+1) x (n+1) x width each, as inference takes them.
+// Scores are stored sentence by sentence, (n+1) x (n+1) x width each, as inference takes them.
 // `keep` holds heads of all selected words, one sentence after the other, or is null.
 template <class Weight>
 void score_sentences(const LinearModel& model, const Weight* weights, double scale,

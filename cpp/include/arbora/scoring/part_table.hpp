@@ -25,7 +25,7 @@ void expand_parts(const ArcTable& table, const Selection& selection, const PartB
 void part_norms(const ArcTable& table, const Selection& selection, const PartBatch& parts,
                 const PartScores& d_scores, double* norms);
 
-// Which features made the score of a part, given by its kind and its number among those of the
+// The features of a part, given by its kind and its number among those of the
 // sentence. Variants are those of features/part_templates.hpp.
 template <class Weight>
 std::vector<Contribution> explain_part(const ArcTable& table, const Weight* weights,

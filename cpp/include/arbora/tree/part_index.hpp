@@ -1,8 +1,8 @@
-// Which parts of second order a sentence has once its arcs are chosen, and where their scores lie.
+// The second-order parts of a sentence over its kept arcs, and the positions of their scores.
 //
 // Only parts whose arcs are all kept exist, so the parts of one head form small dense tables. All
-// tables of a kind lie in one flat array, which holds scores, marginals or gradients alike. What a
-// kind's parts are and how they lie is a row of the table in part_kinds.hpp.
+// tables of a kind are stored in one flat array, which holds scores, marginals or gradients. A row
+// of the table in part_kinds.hpp defines the parts of a kind and their layout.
 #pragma once
 
 #include <array>
@@ -43,13 +43,13 @@ struct PartKinds {
   ByKind<bool> given;
 
   bool has(PartKind kind) const { return given[kind]; }
-  // Whether what a head's modifiers score depends on the head's own head.
+  // Whether the score of a head's modifiers depends on the head's own head.
   bool grand() const { return has(PartKind::grandparents) || has(PartKind::grandsiblings); }
 };
 
 // Pairs (previous, next) of consecutive siblings on a side with k modifiers, counted outwards:
 // previous is 0 for START or 1 + the place of a modifier, next the place of a modifier or k for
-// END, and previous <= next. The pairs of one `next` lie together.
+// END, and previous <= next. The pairs of one `next` are contiguous.
 constexpr Index sibling_pairs(Index modifiers) { return (modifiers + 1) * (modifiers + 2) / 2; }
 constexpr Index sibling_pair(Index previous, Index next) {
   return next * (next + 1) / 2 + previous;
@@ -57,8 +57,8 @@ constexpr Index sibling_pair(Index previous, Index next) {
 
 class PartIndex {
  public:
-  // `kept` says for every cell of (n+1) x (n+1), [head, modifier], whether the arc is there;
-  // column 0 and the diagonal are not looked at.
+  // `kept` is nonzero in the cells of (n+1) x (n+1), [head, modifier], of kept arcs; column 0 and
+  // the diagonal are not read.
   PartIndex(const std::uint8_t* kept, Index n_words, PartKinds kinds);
 
   Index n_words() const { return n_words_; }

@@ -1,6 +1,6 @@
-// The kinds of parts: one row of a table for each, which says how many parts a sentence has and
-// where each of them lies in the kind's flat array. To add a kind, write its layout in a file of
-// its own and add a row (part_kinds.cpp).
+// The kinds of parts: a table with a row for each, which defines the number of a sentence's parts
+// and the position of each in the kind's flat array. To add a kind, write its layout in its own
+// file and add a row (part_kinds.cpp).
 //
 //   consecutive siblings  (h, side, s, m)     s and m follow each other outwards from h
 //   siblings              (h, s, m)           any two modifiers of h

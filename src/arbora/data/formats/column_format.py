@@ -11,17 +11,17 @@ from arbora.data.formats.protocols import Piece, Place, Sign
 
 __all__ = ["ColumnFormat", "columns_of", "word_rows"]
 
-_LINES_LOOKED_AT = 2000  # of a beginning; enough for a few hundred sentences
+_LINES_LOOKED_AT = 2000  # enough for a few hundred sentences
 
 
 @dataclass(frozen=True)
 class ColumnFormat:
     """Reader and writer of a format that a `Layout` describes.
 
-    The block holds the bytes of the file, so all that is not changed is written as it was. `sign`
-    tells from the beginning of a file whether it is in the format. `to_conllu` makes rows of
-    CoNLL-U from the rows of a sentence, with what has no column there in MISC, and `from_conllu`
-    makes rows of the format from those of CoNLL-U.
+    The block holds the bytes of the file, so everything unchanged is written byte for byte. `sign`
+    determines from the beginning of a file whether it is in the format. `to_conllu` converts the
+    rows of a sentence to CoNLL-U, with further columns in MISC, and `from_conllu` converts rows of
+    CoNLL-U to the format.
     """
 
     layout: Layout
@@ -30,7 +30,7 @@ class ColumnFormat:
     from_conllu: Callable[[Words], Words]
 
     def recognises(self, beginning: bytes) -> Sign:
-        """What the beginning of a file says."""
+        """Whether a file with this beginning is in the format."""
         return self.sign(beginning)
 
     def read(self, text: bytes, place: Place) -> Piece:
@@ -48,7 +48,7 @@ class ColumnFormat:
         pieces = []
         for i in range(len(block)):
             lines = Lines.of(block.text(i).decode("utf-8"))
-            # comments but Arbora's own are no part of other formats than CoNLL-U
+            # other formats than CoNLL-U hold no comments except Arbora's own
             pieces.append(lines.to_text(self.from_conllu(lines.words), self.layout.universal))
         return "".join(pieces).encode("utf-8")
 
@@ -70,7 +70,7 @@ def word_rows(beginning: bytes) -> list[list[list[bytes]]]:
     sentences: list[list[list[bytes]]] = [[]]
     for line in beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n", _LINES_LOOKED_AT):
         bare = line.rstrip(b" \r")
-        if b"\n" in bare:  # the rest, which is not looked at
+        if b"\n" in bare:  # the rest, which is not read
             break
         if not bare.strip(b"\t"):
             sentences.append([])

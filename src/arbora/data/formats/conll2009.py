@@ -4,7 +4,7 @@ ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL FILLPRED PRED
 
 Lemmas, tags and features are read from the predicted columns, which are all that a parser has on
 new text, or from the gold columns in sentences without predicted ones. Trees are read from HEAD and
-DEPREL and written there, where the scorer of the shared task looks for them.
+DEPREL and written there, where the scorer of the shared task reads them.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _sign(beginning: bytes) -> Sign:
         return Sign.no
     attached = [row for row in rows if row[_HEAD] != b"_"]
     labelled = bool(attached) and all(row[_DEPREL] != b"_" for row in attached)
-    told = any(row[_PHEAD] != b"_" or row[_FILLPRED] == b"Y" for row in rows)
-    return Sign.certain if labelled or told else Sign.possible
+    marked = any(row[_PHEAD] != b"_" or row[_FILLPRED] == b"Y" for row in rows)
+    return Sign.certain if labelled or marked else Sign.possible
 
 
 def _to_conllu(words: Words) -> Words:

@@ -31,7 +31,7 @@ def _to_conllu(words: Words) -> Words:
     for row in words.rows:
         items = Items()
         if not coarse and row[XPOS] != "_":
-            items.put("CPos", "_")  # so that none is made up on the way back
+            items.put("CPos", "_")  # so that the reverse conversion does not invent one
         for key, value in zip(_ITEMS, row[DEPS:], strict=True):
             if value != "_":
                 items.put(key, value.strip(" "))

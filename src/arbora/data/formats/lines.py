@@ -1,7 +1,7 @@
-"""Sentences as lists of fields: what conversions between formats work on.
+"""Sentences as lists of fields, for conversions between formats.
 
-CoNLL-U can hold everything that the other formats have: what has no column goes into MISC. So every
-format says how its rows become rows of CoNLL-U and back, and a conversion is one after the other.
+CoNLL-U can hold everything of the other formats: columns that it lacks go into MISC. So every
+format converts its rows to CoNLL-U and back, and a conversion is two such steps.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Words:
 
 @dataclass
 class Lines:
-    """A sentence of a file, line by line: words, and all that is between them.
+    """A sentence of a file, line by line: words, and the lines between them.
 
     `before[i]` are the other lines before word i, with their ends; `ends[i]` is what follows the
     last field of word i: spaces, a carriage return, a line feed.
@@ -49,7 +49,7 @@ class Lines:
 
     @classmethod
     def of(cls, text: str) -> Lines:
-        """Takes the text of a sentence apart."""
+        """Splits the text of a sentence."""
         rows: list[Row] = []
         others: list[list[Row]] = [[]]
         before: list[list[str]] = [[]]
@@ -107,9 +107,9 @@ def _is_foreign(line: str) -> bool:
 
 
 def _without_comments(lines: list[str], first: bool) -> list[str]:
-    """Other lines without comments; blank lines after a dropped one go with it.
+    """Other lines without comments.
 
-    Before the first word of a sentence they would otherwise stand between nothing and nothing.
+    Before the first word, blank lines after a dropped comment are dropped, too.
     """
     kept: list[str] = []
     dropped = False
@@ -124,7 +124,7 @@ def _without_comments(lines: list[str], first: bool) -> list[str]:
 
 
 class Items:
-    """The items of a MISC column: keys with values, and whatever else stands there.
+    """The items of a MISC column: keys with values, and other text.
 
     In values `\\p` is `|` and `\\\\` is a backslash, so that a value can be any field of a file.
     """

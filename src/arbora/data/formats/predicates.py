@@ -1,8 +1,8 @@
 """The semantic columns that CoNLL-2008 and CoNLL-2009 share: a predicate, and arguments of each.
 
 A sentence with k predicates has k columns of arguments, in the order of the predicates. In CoNLL-U
-they are the items `Pred` and `Arg1`, `Arg2`, ... of MISC; `ArgColumns` of the first word says how
-many columns there are if not one for each predicate.
+they are the items `Pred` and `Arg1`, `Arg2`, ... of MISC; `ArgColumns` of the first word is the
+number of columns if it differs from the number of predicates.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from arbora.data.formats.lines import Items, Row
 
 __all__ = ["put_predicates", "take_predicates"]
 
-_MOST_COLUMNS = 10_000  # what MISC can ask for; sentences have far fewer predicates
+_MOST_COLUMNS = 10_000  # a limit on `ArgColumns`; sentences have far fewer predicates
 _ARGUMENT = re.compile(r"Arg([1-9][0-9]{0,4})")
 
 

@@ -1,4 +1,4 @@
-"""What a file format has to offer: a reader and a writer."""
+"""The interface of a file format: a reader and a writer."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["Format", "Piece", "Place", "Reader", "Sign", "Writer"]
 
 
 class Sign(IntEnum):
-    """What the beginning of a file says about its format; the highest sign decides."""
+    """The evidence for a format in the beginning of a file; the highest sign decides."""
 
     no = 0
-    possible = 1  # nothing speaks against it
+    possible = 1  # no evidence against it
     certain = 2
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where in its file a piece of text begins, and how it is to be read."""
+    """The position of a piece of text in its file, and options for reading it."""
 
     first_line: int = 1
-    first_sentence: int = 0  # how many good sentences come before it
-    is_last: bool = True  # False: more text follows, so the last sentence may go on
+    first_sentence: int = 0  # number of valid sentences before it
+    is_last: bool = True  # False: more text follows, so the last sentence may continue
     trees: bool = False  # cycles and missing roots are faults
     skip_bad: bool = False  # False: nothing after the first fault is needed
     max_words: int | None = None  # longer sentences are faults
@@ -38,9 +38,9 @@ class Place:
 class Piece:
     """The sentences of a piece of text, and how much of it was read.
 
-    `size` counts bytes: the rest comes again with more text after it. `next_line` is the number of
-    the first line that was not read. `faults` are pairs of line and reason, `remarks` the same of
-    what is odd but was read.
+    `size` is in bytes: the rest is read again together with the text that follows. `next_line` is
+    the number of the first line that was not read. `faults` are pairs of line and reason,
+    `remarks` the same for unusual lines that were read.
     """
 
     block: Block
@@ -51,7 +51,7 @@ class Piece:
 
     @classmethod
     def of_block(cls, block: Block) -> Piece:
-        """All that a block knows of its own text."""
+        """The piece of a block that was read from text."""
         return cls(block, block.size, block.next_line, block.faults, block.remarks)
 
     @classmethod
@@ -67,7 +67,7 @@ class Piece:
     ) -> Piece:
         """Sentences given as columns (`Block.from_columns`), each with the line it begins on.
 
-        Long sentences and heads that are no trees become faults, if the place asks for that.
+        Long sentences and heads that are not trees become faults, depending on `place`.
         Without `skip_bad` the sentences after the first fault are left out.
         """
         made = Block.from_columns(**columns)
@@ -91,11 +91,11 @@ class Reader(Protocol):
     """From text to sentences."""
 
     def recognises(self, beginning: bytes) -> Sign:
-        """Whether a file that begins so is in this format; the text ends with a whole line."""
+        """Whether a file with this beginning, whole lines, is in the format."""
         ...
 
     def read(self, text: bytes, place: Place) -> Piece:
-        """The whole sentences of a text. What may go on in the text that follows is left."""
+        """The complete sentences of a text; one that may continue in further text is left out."""
         ...
 
 
@@ -103,7 +103,7 @@ class Writer(Protocol):
     """From sentences to text."""
 
     def write(self, block: Block) -> bytes:
-        """The text of a block of CoNLL-U, or of one that the format's own reader gave."""
+        """The text of a block of CoNLL-U, or of one from the format's own reader."""
         ...
 
 
@@ -111,11 +111,11 @@ class Writer(Protocol):
 class Format:
     """An entry of the table of formats.
 
-    `blank_lines` says whether sentences are separated by blank lines, so that one is put between
-    texts that lack it.
+    `blank_lines` is True if blank lines separate sentences: then one is inserted between texts that
+    lack it.
     """
 
-    title: str  # what people call it
+    title: str  # the usual name
     reader: Reader
     writer: Writer
     blank_lines: bool = True

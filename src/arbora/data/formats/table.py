@@ -38,10 +38,10 @@ def layout_named(name: str) -> Layout:
 
 
 def recognise(beginning: bytes, file: str) -> tuple[str, bool]:
-    """The format of a file that begins so, and whether anything told it.
+    """The format of a file with this beginning, and whether it was recognised.
 
     The format with the highest sign. A file that no format recognises is read as CoNLL-U, whose
-    reader says what is wrong with it; one that fits several formats is an error.
+    reader reports the error in it; one that fits several formats is an error.
     """
     signs = {name: entry.reader.recognises(beginning) for name, entry in FORMATS.items()}
     highest = max(signs.values())
@@ -55,5 +55,5 @@ def recognise(beginning: bytes, file: str) -> tuple[str, bool]:
             file,
             1,
         )
-    # CoNLL-U is also what is left if nothing tells; others need columns of their own to be possible
+    # CoNLL-U is also the default; other formats are possible only with their own columns
     return found[0], highest is Sign.certain or found[0] != "conllu"
