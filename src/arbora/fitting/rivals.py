@@ -18,7 +18,7 @@ from arbora.options import (
     DualDecompositionOptions,
     ExactOptions,
 )
-from arbora.scores import Scores
+from arbora.scores import Scores, chained_kinds
 from arbora.types import FloatArray, Root, TreeClass
 
 __all__ = ["RIVALS", "RivalSettings", "choice_rival", "dual_rival", "exact_rival", "walk_rival"]
@@ -53,7 +53,7 @@ def dual_rival(engine: DualDecomposition) -> Rival:
         best = Rivals(
             *tree_parts(scores, found.heads, threads=engine.threads), np.zeros(len(scores))
         )
-        if found.certified.all() or "head_bigrams" in scores.kinds:  # which no walk has
+        if found.certified.all() or chained_kinds(scores.kinds):  # which no walk has
             return best
         return _mixed(best, found.certified.astype(np.float64), otherwise(scores))
 

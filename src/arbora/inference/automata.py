@@ -9,25 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from arbora._core import inference as kernels
-from arbora.errors import ArgumentError
-from arbora.scores import PART_KINDS, Scores
+from arbora.inference.dual import check_not_chained
+from arbora.scores import Scores
 from arbora.types import FloatArray
 
 __all__ = ["best_choices", "best_walks", "walk_sums"]
 
 
-def _check(parts: Scores) -> None:
-    others = [kind.name for kind in PART_KINDS if kind.chained and kind.name in parts.kinds]
-    if others:
-        raise ArgumentError(
-            f"head automata cannot score {', '.join(others)}: use belief propagation, or dual "
-            "decomposition with solver='ad3'."
-        )
-
-
 def best_walks(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
     """How often the best walks of all heads have each part, and their total scores."""
-    _check(parts)
+    check_not_chained(parts.kinds, "head automata")
     answer, values = parts.zeros(), np.empty(len(parts))
     kernels.best_walks(parts.index, parts.arrays(), answer.arrays(), values, threads)
     return answer, values
@@ -39,7 +30,7 @@ def best_choices(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
     The arcs of these choices count and score too: a tree has every arc twice. `walk_sums` sums over
     the same choices.
     """
-    _check(parts)
+    check_not_chained(parts.kinds, "head automata")
     answer, values = parts.zeros(), np.empty(len(parts))
     kernels.best_choices(parts.index, parts.arrays(), answer.arrays(), values, threads)
     return answer, values
@@ -47,7 +38,7 @@ def best_choices(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
 
 def walk_sums(parts: Scores, threads: int = 1) -> tuple[Scores, FloatArray]:
     """Expected parts of independently drawn walks, one per head, and the log sums over walks."""
-    _check(parts)
+    check_not_chained(parts.kinds, "head automata")
     answer, values = parts.zeros(), np.empty(len(parts))
     kernels.walk_sums(parts.index, parts.arrays(), answer.arrays(), values, threads)
     return answer, values

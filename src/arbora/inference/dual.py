@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from arbora._core import inference as kernels
 from arbora.errors import ArgumentError, NoTreeError
 from arbora.inference.arguments import as_count, check_choice
-from arbora.scores import Scores
+from arbora.scores import Scores, chained_kinds
 from arbora.types import FloatArray, IntArray, Root, TreeClass
 
 __all__ = [
@@ -120,13 +121,20 @@ def dual_history(
     return DualHistory(*kernels.trace_dual(parts.index, parts.arrays(), sentence, question))
 
 
+def check_not_chained(kinds: Iterable[str], who: str) -> None:
+    """Raises for parts that AD3 decodes and `who` does not."""
+    others = chained_kinds(kinds)
+    if others:
+        raise ArgumentError(
+            f"{who} cannot score {', '.join(others)}: use solver='ad3', LoopyTrees or "
+            "BeliefPropagation, or an integer program."
+        )
+
+
 def check_kinds(kinds: tuple[str, ...], solver: Solver = "ad3") -> None:
     """Raises for parts that neither a head automaton nor a factor of the solver can score."""
-    if "head_bigrams" in kinds and solver != "ad3":
-        raise ArgumentError(
-            f"solver={solver!r} cannot decode head_bigrams, which no head automaton scores: use "
-            "solver='ad3', LoopyTrees, or an integer program."
-        )
+    if solver != "ad3":
+        check_not_chained(kinds, f"solver={solver!r}")
     if "siblings" in kinds:
         raise ArgumentError(
             "head automata walk from one modifier to the next and cannot score `siblings`, any two "

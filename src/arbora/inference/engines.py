@@ -28,7 +28,7 @@ from arbora.options import (
     HillClimbingOptions,
     InferenceOptions,
 )
-from arbora.scores import Layout, Scores
+from arbora.scores import Layout, Scores, chained_kinds
 from arbora.types import Decoded, FloatArray, IntArray, Root, TreeClass
 
 __all__ = [
@@ -292,7 +292,7 @@ class DualDecomposition(DualDecompositionOptions):
 
     def decode(self, scores: Scores) -> DecodedTrees:
         """Trees, bounds and certificates of every sentence."""
-        solver = self.solver or ("ad3" if "head_bigrams" in scores.kinds else "branch")
+        solver = self.solver or ("ad3" if chained_kinds(scores.kinds) else "branch")
         found = decode_dual(
             scores, self.trees, self.root, self.max_iterations, solver, threads=self.threads
         )

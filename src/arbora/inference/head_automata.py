@@ -29,7 +29,7 @@ from arbora.inference.dual import (
 from arbora.inference.integer_program import solve_program
 from arbora.inference.packed import check_room
 from arbora.inference.packing import pack
-from arbora.scores import Parts, Scores
+from arbora.scores import Parts, Scores, chained_kinds
 from arbora.types import Decoded, FloatArray, Root, TreeClass
 
 __all__ = ["Automaton", "HeadAutomata"]
@@ -175,7 +175,7 @@ class HeadAutomata:
         `SolverError`.
         """
         check_choice(method, ("branch", "ilp"), "method")
-        if method == "branch" and "head_bigrams" not in self.parts.kinds:
+        if method == "branch" and not chained_kinds(self.parts.kinds):
             return self._decode(None, "exact", time_limit)
         return self._by_program(time_limit)
 

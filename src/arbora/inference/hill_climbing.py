@@ -17,9 +17,10 @@ from arbora._core import inference as kernels
 from arbora.errors import ArgumentError
 from arbora.inference.arguments import as_count, as_heads, as_seed, check_choice
 from arbora.inference.batch import located
+from arbora.inference.dual import check_not_chained
 from arbora.inference.packed import Packed, read_only
 from arbora.inference.tree_checks import in_class
-from arbora.scores import PART_KINDS, Scores
+from arbora.scores import Scores
 from arbora.types import FloatArray, IntArray, Root, Tree, TreeClass
 
 __all__ = ["head_changes", "hill_climb"]
@@ -85,12 +86,7 @@ def _checked(packed: Scores, trees: TreeClass, root: Root) -> Packed:
     """The arcs; raises for the first sentence without a tree of the class."""
     check_choice(trees, ("nonprojective", "projective"), "trees")
     check_choice(root, ("single", "multi"), "root")
-    others = [kind.name for kind in PART_KINDS if kind.chained and kind.name in packed.kinds]
-    if others:
-        raise ArgumentError(
-            f"hill climbing cannot score {', '.join(others)}: use belief propagation, or dual "
-            "decomposition with solver='ad3'."
-        )
+    check_not_chained(packed.kinds, "hill climbing")
     arcs = Packed(np.empty(packed.arcs.size), packed.n_words, None, trees, root)
     for i, error in arcs.check(packed.arcs).items():
         raise located(i, error)

@@ -86,7 +86,10 @@ def _with_engines(
         {name: value for name, value in some.items() if name not in _ENGINES}
         for some in (keywords, kept)
     )
-    chosen = default_choices({**others, "order": order.tag, **given}, flat)
+    chosen = default_choices(
+        {**others, "order": order.tag, "head_bigrams": order.head_bigrams, **given}, flat
+    )
+    del chosen["head_bigrams"]  # it is inside the object
     engines: dict[str, Any] = {}
     for one in options_of(type(order)):
         if one.name in _ENGINES:

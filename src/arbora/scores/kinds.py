@@ -5,11 +5,12 @@ A kind's place in the table is its number in the core (`cpp/include/arbora/tree/
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from arbora.names import PartKind
 
-__all__ = ["KINDS", "PART_KINDS", "PartKind", "kind_number"]
+__all__ = ["KINDS", "PART_KINDS", "PartKind", "chained_kinds", "kind_number"]
 
 
 class KindOfPart(NamedTuple):
@@ -69,3 +70,8 @@ KINDS: tuple[PartKind, ...] = tuple(kind.name for kind in PART_KINDS)
 def kind_number(kind: PartKind) -> int:
     """The number of a kind in the core."""
     return KINDS.index(kind)
+
+
+def chained_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Those of the kinds that no head automaton scores and that are factors of AD3 instead."""
+    return tuple(kind.name for kind in PART_KINDS if kind.chained and kind.name in kinds)
