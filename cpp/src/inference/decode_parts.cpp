@@ -29,7 +29,7 @@ void add_automata(const AutomatonList& automata, StepTables& steps) {
 }
 
 // Whether some head's automaton has no walk at all.
-bool refuses_everything(const StepTables& steps) {
+bool forbids_everything(const StepTables& steps) {
   WalkScratch scratch;
   for (Index h = 0; h <= steps.parts().n_words(); ++h) {
     const auto k = static_cast<std::size_t>(steps.parts().n_modifiers(h));
@@ -116,7 +116,7 @@ void batch_decode(const PartBatch& parts, const PartScores& scores, const Automa
     Problem problem(parts[i], own);
     DualAnswer answer;
     if (i == 0 && !automata.sides.empty()) add_automata(automata, problem.steps);
-    if (i == 0 && !automata.sides.empty() && refuses_everything(problem.steps)) {
+    if (i == 0 && !automata.sides.empty() && forbids_everything(problem.steps)) {
       answer.bound = kForbidden;
       answer.iterations = 1;
     } else {

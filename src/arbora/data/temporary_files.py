@@ -50,7 +50,7 @@ def _place() -> str:
 
 def _runs(process: int) -> bool:
     """Whether there is such a process; true where that is unknown."""
-    if os.name == "nt":  # where os.kill would end the process
+    if os.name == "nt":  # where os.kill(process, 0) would send a signal
         return True
     try:
         os.kill(process, 0)

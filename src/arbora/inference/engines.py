@@ -110,7 +110,7 @@ class SummingEngine(Protocol):
         ...
 
     def infer(self, scores: Scores, *, gradient: bool = False) -> Marginals:
-        """Marginals; with `gradient`, messages are kept for `vjp`."""
+        """Marginals; `gradient` tells the engine that `vjp` will be called."""
         ...
 
 

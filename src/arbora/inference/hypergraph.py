@@ -127,7 +127,7 @@ class Derivations:
         self._kernel = graph._kernel.weighted(padded, graph.goal + 1)
         if not self._kernel.is_possible():
             raise NoTreeError(
-                "there is no derivation: all have a score of -inf, or none reaches the goal."
+                "there is no derivation: each has a score of -inf, or a node without an edge."
             )
         _counted(self.log_partition)
 
