@@ -254,9 +254,10 @@ class Indexer {
                       "ids 1, 2, 3, ...");
     }
     if (words_ > options_.max_words) {
-      return complain(sentence_.line, "the sentence has " + text_of(words_) +
-                                          " words and the limit is " + text_of(options_.max_words) +
-                                          ": split it, or raise the limit (--max-words, max_words)");
+      return complain(sentence_.line,
+                      "the sentence has " + text_of(words_) + " words and the limit is " +
+                          text_of(options_.max_words) +
+                          ": split it, or raise the limit (--max-words, max_words)");
     }
     if (range_end_ > words_) {
       return complain(range_line_, "the multiword token ends at word " + text_of(range_end_) +
