@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -66,6 +67,8 @@ def main() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
             reconfigure(errors="backslashreplace")
+    # Arbora has its own threads; those of BLAS would only cost time when NumPy is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     speak_command_line()
     tidy_up_when_terminated()
     try:

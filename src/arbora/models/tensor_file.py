@@ -87,7 +87,11 @@ def _read_stated(stream: IO[bytes], size: int | None, packed_size: int | None) -
             f"the file has {packed_size / 1e6:,.1f} MB and claims {stated / 1e6:,.1f} MB "
             "uncompressed; it is not a model."
         )
-    contents = start + stream.read(stated - 8 - length)
+    if size is None:
+        contents = start + stream.read(stated - 8 - length)
+    else:  # from the start again, without a copy
+        stream.seek(0)
+        contents = stream.read(stated)
     if len(contents) < stated:
         raise ModelError("the file is cut short; get it again.")
     if stream.read(1):
