@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import Annotated
@@ -69,6 +70,7 @@ def main() -> None:
             reconfigure(errors="backslashreplace")
     # Arbora has its own threads; those of BLAS would only cost time when NumPy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(100_000)  # imports make many objects and no garbage
     speak_command_line()
     tidy_up_when_terminated()
     try:
