@@ -9,7 +9,18 @@ from typing import Annotated
 
 import typer
 
-from arbora.cli import compare, convert, evaluate, explain, inspect, parse, stats, train, tune
+from arbora.cli import (
+    compare,
+    convert,
+    evaluate,
+    explain,
+    inspect,
+    parse,
+    reproduce,
+    stats,
+    train,
+    tune,
+)
 from arbora.cli.failures import FAILED, INTERRUPTED, CommandGroup, tidy_up_when_terminated
 from arbora.options import speak_command_line
 
@@ -36,6 +47,7 @@ app.command("parse", rich_help_panel=WORK, epilog=parse.EXAMPLES)(parse.parse)
 app.command("tune", rich_help_panel=WORK, epilog=tune.EXAMPLES)(tune.tune)
 app.command("evaluate", rich_help_panel=EVALUATE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("compare", rich_help_panel=EVALUATE, epilog=compare.EXAMPLES)(compare.compare)
+app.command("reproduce", rich_help_panel=EVALUATE, epilog=reproduce.EXAMPLES)(reproduce.reproduce)
 app.command("stats", rich_help_panel=DATA, epilog=stats.EXAMPLES)(stats.stats)
 app.command("convert", rich_help_panel=DATA, epilog=convert.EXAMPLES)(convert.convert)
 app.command("inspect", rich_help_panel=DATA, epilog=inspect.EXAMPLES)(inspect.inspect)

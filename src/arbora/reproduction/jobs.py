@@ -1,0 +1,188 @@
+"""Jobs: the trainings and measurements behind a table, run once each and remembered.
+
+Every result is a file in the output folder, named after all that determines it, so that an
+interrupted reproduction continues where it was. Times are kept in files of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass, fields, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from arbora.data.temporary_files import remove_leftovers, temporary_path
+from arbora.errors import ArboraError, unwritable
+from arbora.reproduction.recipe import Corpus, Quick
+from arbora.reproduction.treebanks import Treebanks
+
+__all__ = ["GENERATION", "Job", "Progress", "Workshop"]
+
+# Raised when features or learners change, so that older results are not used again.
+GENERATION = 1
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something to compute: a kind of work on a treebank with settings that fit into JSON."""
+
+    title: str
+    kind: str
+    corpus: Corpus
+    settings: Mapping[str, Any]
+    rule: str
+    quick: Quick | None
+    cost: float  # relative; long jobs start first
+
+    def key(self, fingerprint: int) -> str:
+        """A name that depends on everything that determines the result, and on nothing else."""
+        corpus = replace(self.corpus, language="", original=False)
+        quick = None if self.quick is None else replace(self.quick, languages=())
+        named = [
+            GENERATION, self.kind, _changed(corpus), self.settings, self.rule,
+            None if quick is None else _changed(quick), fingerprint,
+        ]  # fmt: skip
+        text = json.dumps(named, sort_keys=True)
+        return f"{self.corpus.folder.strip('.') or 'treebank'}-{_digest(text)}"
+
+
+def _changed(values: Corpus | Quick) -> dict[str, Any]:
+    """The fields that differ from their defaults, so that a new field changes no name."""
+    found = asdict(values)
+    return {one.name: found[one.name] for one in fields(values) if found[one.name] != one.default}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+Progress = Callable[[int, int, str, float | None], object]
+"""Called with jobs done, jobs in all, a line about the last one, and the seconds left."""
+
+
+class Workshop:
+    """Runs jobs on several processes and remembers their results in a folder."""
+
+    def __init__(self, treebanks: Treebanks, folder: Path, processes: int) -> None:
+        self.treebanks, self.folder, self.processes = treebanks, folder, processes
+        self._prints: dict[str, int] = {}
+        try:
+            for part in ("runs", "timings", "models"):
+                (folder / part).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(os.fspath(folder), error) from error
+
+    def result(self, job: Job) -> dict[str, Any] | None:
+        """What an earlier run found; None if there is nothing, or the file is damaged."""
+        found: dict[str, Any] | None = _read(self._path("runs", job))
+        return found
+
+    def timing(self, job: Job) -> dict[str, float]:
+        """How long the job took; empty if unknown."""
+        return _read(self._path("timings", job)) or {}
+
+    def run(self, jobs: Iterable[Job], progress: Progress) -> None:
+        """Runs all jobs that have no result yet, original data and long jobs first."""
+        every = list({self._key(job): job for job in jobs}.values())
+        waiting = [job for job in every if self.result(job) is None]
+        waiting.sort(key=lambda job: (not job.corpus.original, -job.cost))
+        total, done = len(every), len(every) - len(waiting)
+        progress(done, total, f"{done} of {total} results are here already", None)
+        clock = _Clock(sum(job.cost for job in waiting))
+        if self.processes == 1:
+            for job in waiting:
+                done += 1
+                self._finish(job, *work(job, self.treebanks, self.folder))
+                progress(done, total, self._line(job), clock.left(job.cost))
+            return
+        # spawn: a forked child would inherit the state of the parent's threads.
+        with ProcessPoolExecutor(self.processes, get_context("spawn"), _begin_worker) as pool:
+            running = {}
+            try:
+                for job in waiting:
+                    running[pool.submit(work, job, self.treebanks, self.folder)] = job
+                left = set(running)
+                while left:
+                    ready, left = wait(left, return_when=FIRST_COMPLETED)
+                    for future in ready:
+                        done += 1
+                        self._finish(running[future], *future.result())
+                        remaining = clock.left(running[future].cost)
+                        progress(done, total, self._line(running[future]), remaining)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in list(pool._processes.values()):  # noqa: SLF001  # no public way
+                    process.terminate()
+                raise
+
+    def _line(self, job: Job) -> str:
+        seconds = self.timing(job).get("seconds", 0.0)
+        return f"{job.corpus.language}, {job.title}: {seconds / 60:.1f} min"
+
+    def _finish(self, job: Job, found: dict[str, Any], took: dict[str, float]) -> None:
+        _write(self._path("timings", job), took)
+        _write(self._path("runs", job), found)  # last: it marks the job as done
+
+    def _key(self, job: Job) -> str:
+        folder = job.corpus.folder
+        if folder not in self._prints:
+            self._prints[folder] = self.treebanks.fingerprint(job.corpus)
+        return job.key(self._prints[folder])
+
+    def _path(self, part: str, job: Job) -> Path:
+        return self.folder / part / f"{self._key(job)}.json"
+
+
+def _begin_worker() -> None:
+    """Leaves Ctrl-C to the parent, which ends its workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def work(job: Job, treebanks: Treebanks, folder: Path) -> tuple[dict[str, Any], dict[str, float]]:
+    """Does a job, in this process."""
+    from arbora.reproduction.measurements import MEASUREMENTS
+
+    started = time.perf_counter()
+    try:
+        found, took = MEASUREMENTS[job.kind](treebanks.splits(job.corpus, job.quick), job, folder)
+    except ArboraError as error:
+        raise ArboraError(f"{job.corpus.language}, {job.title}: {error}") from error
+    return found, {**took, "seconds": time.perf_counter() - started}
+
+
+class _Clock:
+    """Estimates the time left from the cost of what is done."""
+
+    def __init__(self, cost: float) -> None:
+        self._cost, self._done, self._started = cost, 0.0, time.monotonic()
+
+    def left(self, cost: float) -> float:
+        """The seconds left after another job of this cost."""
+        self._done += cost
+        elapsed = time.monotonic() - self._started
+        return elapsed * (self._cost - self._done) / max(self._done, 1e-9)
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _write(path: Path, values: Mapping[str, Any]) -> None:
+    remove_leftovers(path)
+    temporary = temporary_path(path)
+    try:
+        temporary.write_text(json.dumps(values) + "\n", encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise unwritable(os.fspath(path), error) from error
