@@ -105,11 +105,13 @@ class Cell:
     def value(self, measure: str) -> float | None:
         """A measure: accuracy in percent, or another figure of the run."""
         if measure in ("uas", "las"):
-            return 100.0 * float(self.right(measure).sum()) / max(1, sum(self.test["words"]))
+            words = int(np.sum(self.test["words"]))
+            return 100.0 * float(self.right(measure).sum()) / max(1, words)
         if measure == "certified":
             return float(self.test["certified"])
         if measure == "seconds":
-            return self.timing.get(f"seconds_per_sentence {self.decoder}")
+            seconds: float | None = self.timing.get(f"seconds_per_sentence {self.decoder}")
+            return seconds
         if measure == "train_seconds":
             per_pass = self.timing.get("seconds_per_pass")
             sentences = int(self.found["train_sentences"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from arbora.reproduction.jobs import Job
-from arbora.reproduction.measurements import statistics
+from arbora.reproduction.measurements import iterations, programs, statistics, tightness
 from arbora.reproduction.recipe import Corpus, Quick, Recipe, TableSpec
 from arbora.reproduction.results import Results, corpora_of
 from arbora.reproduction.tables import Table
@@ -24,12 +24,22 @@ def _fit(splits: Splits, job: Job, _: Path) -> Outcome:
 MEASUREMENTS: dict[str, Callable[[Splits, Job, Path], Outcome]] = {
     "fit": _fit,
     "statistics": statistics.measure,
+    "programs": programs.measure,
+    "recomputed": iterations.measure_recomputed,
+    "limits": iterations.measure_limits,
+    "walks": iterations.measure_walks,
+    "tightness": tightness.measure,
 }
 
 Found = Sequence[tuple[Job, Mapping[str, Any], Mapping[str, float]]]  # jobs, results, timings
 
 _TABLES: dict[str, Callable[[TableSpec, Found], Table]] = {
     "statistics": statistics.table,
+    "programs": programs.table,
+    "recomputed": iterations.table,
+    "limits": iterations.table,
+    "walks": iterations.table,
+    "tightness": tightness.table,
 }
 
 
