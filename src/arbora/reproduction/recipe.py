@@ -6,6 +6,7 @@ in the paper, and ours), the tables with the published figures, and the paper's 
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -223,8 +224,12 @@ def _with_common(system: dict[str, Any], common: dict[str, Any]) -> dict[str, An
 
 def _table(values: dict[str, Any]) -> TableSpec:
     columns = tuple(_column(column) for column in values.get("columns", []))
+    published = {
+        name: [None if isinstance(cell, float) and math.isnan(cell) else cell for cell in cells]
+        for name, cells in values.get("published", {}).items()
+    }  # nan: the paper has no figure
     tests = tuple((pair[0], pair[1]) for pair in values.get("tests", []))
-    return _make(TableSpec, {**values, "columns": columns, "tests": tests})
+    return _make(TableSpec, {**values, "columns": columns, "published": published, "tests": tests})
 
 
 def _column(values: dict[str, Any] | str) -> Column:
