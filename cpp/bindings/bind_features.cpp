@@ -56,7 +56,7 @@ void bind_features(nb::module_& module) {
       .def(
           "__init__",
           [](FeatureSet* self, int templates, bool lemma, bool upos, bool xpos, bool feats) {
-            if (templates < 0 || templates > static_cast<int>(TemplateSet::morphological)) {
+            if (templates < 0 || templates >= features::kTemplateSets) {
               throw std::invalid_argument("no such templates");
             }
             new (self) FeatureSet{static_cast<TemplateSet>(templates), {lemma, upos, xpos, feats}};

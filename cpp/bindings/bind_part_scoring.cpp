@@ -69,7 +69,7 @@ void part_norms(const LinearModel& model, const Encoded& encoded, Ints sentences
   scoring::part_norms(model.arcs, selection, parts, d, norms.data());
 }
 
-using Row = std::tuple<std::string_view, std::vector<std::string>, unsigned, double>;
+using Row = std::tuple<std::string, std::vector<std::string>, unsigned, double>;
 
 template <class Weight>
 std::vector<Row> explain_part(const LinearModel& model, Input<Weight> weights,
@@ -87,7 +87,7 @@ std::vector<Row> explain_part(const LinearModel& model, Input<Weight> weights,
   std::vector<Row> rows;
   for (auto& entry : scoring::explain_part(model.arcs, weights.data(), named.view(), parts[place],
                                            static_cast<PartKind>(kind), number)) {
-    rows.emplace_back(entry.name, std::move(entry.atoms), entry.variant, entry.value);
+    rows.emplace_back(std::move(entry.name), std::move(entry.atoms), entry.variant, entry.value);
   }
   return rows;
 }

@@ -114,7 +114,7 @@ void inner_products(const LinearModel& model, const Encoded& encoded, Ints sente
   scoring::inner_products(model, selection, d_scores.data(), count, products.data());
 }
 
-using Row = std::tuple<std::string_view, std::vector<std::string>, unsigned, bool, double>;
+using Row = std::tuple<std::string, std::vector<std::string>, unsigned, bool, double>;
 
 template <class Weight>
 std::vector<Row> explain(const LinearModel& model, Input<Weight> weights, const data::Block& block,
@@ -132,8 +132,8 @@ std::vector<Row> explain(const LinearModel& model, Input<Weight> weights, const 
   std::vector<Row> rows;
   for (auto& entry :
        scoring::explain_arc(model, weights.data(), named.view(), head, modifier, outcome)) {
-    rows.emplace_back(entry.name, std::move(entry.atoms), entry.variant, entry.of_outcome,
-                      entry.value);
+    rows.emplace_back(std::move(entry.name), std::move(entry.atoms), entry.variant,
+                      entry.of_outcome, entry.value);
   }
   return rows;
 }

@@ -114,7 +114,7 @@ TEST_CASE("Scores, gradients and steps over every template and kind of outcome")
   Clusters clusters;
   clusters.of_form["understanding"] = {{"0110", 0.25F}, {"1", 0.75F}};
   const std::vector<std::int64_t> all = {0, 1, 2};
-  for (int templates = 0; templates < 3; ++templates) {
+  for (int templates = 0; templates < features::kTemplateSets; ++templates) {
     for (const bool full : {false, true}) {
       CAPTURE(templates);
       CAPTURE(full);

@@ -19,6 +19,7 @@ MODELS = [
     {"order": "sibling"}, {"order": "grandparent"}, {"order": "grandsibling"},
     {"order": "grandsibling", "features": "mcdonald2005"},
     {"order": "grandsibling", "features": "morphological"}, EXACT,
+    {"order": "grandsibling", "features": "carreras2007", "pruner_features": "basic2005"},
     {"order": "grandsibling", "inference": "bp", "learner": "l2"},
     {"order": "sibling", "inference": "bp", "learner": "l2", "head_bigrams": True},
     {"order": "sibling", "head_bigrams": True},

@@ -27,6 +27,8 @@ BP = {**HIGHER, "inference": "bp"}
 PLACES = {
     "mira": {"learner": "mira"}, "k": {"learner": "mira"}, "largest_step": {"learner": "mira"},
     "first_temperature": {"learner": "risk"}, "last_temperature": {"learner": "risk"},
+    "annealing": {"learner": "risk"}, "risk_mix": {"learner": "risk"},
+    "pruner_features": HIGHER, "pruner_passes": HIGHER, "schedule": BP,
     "projectivise": {"learner": "l2", "trees": "projective"},
     "inference": HIGHER, "training_inference": HIGHER, "prune_threshold": HIGHER,
     "prune_heads": HIGHER, "head_bigrams": HIGHER, "max_iterations": HIGHER, "solver": HIGHER,
@@ -53,6 +55,9 @@ BAD = [
     ("bp_iterations", 0), ("bp_iterations", 2.0), ("damping", 1.0), ("damping", -0.1),
     ("damping", math.nan), ("factors", "triples"), ("first_temperature", 0.0),
     ("last_temperature", -1.0), ("last_temperature", math.nan), ("projectivise", "no"),
+    ("annealing", "cosine"), ("annealing", None), ("risk_mix", 1.5), ("risk_mix", -0.1),
+    ("risk_mix", math.nan), ("pruner_features", "none"), ("pruner_passes", 0),
+    ("pruner_passes", None), ("schedule", "random"), ("schedule", None),
 ]  # fmt: skip
 
 # Options that other choices leave without effect, and who has them.
@@ -74,6 +79,11 @@ WITHOUT_EFFECT = [
     ({"order": "sibling", "restarts": 3}, "restarts", "inference='hill-climbing'"),
     ({"first_temperature": 0.2}, "first_temperature", "learner='risk'"),
     ({"learner": "l2", "last_temperature": 0.01}, "last_temperature", "learner='risk'"),
+    ({"learner": "l2", "annealing": "log"}, "annealing", "learner='risk'"),
+    ({"learner": "l2", "risk_mix": 1.0}, "risk_mix", "learner='risk'"),
+    ({"pruner_features": "basic2005"}, "pruner_features", "order='sibling'"),
+    ({"pruner_passes": 2}, "pruner_passes", "order='sibling'"),
+    ({"order": "sibling", "schedule": "parallel"}, "schedule", "inference='bp'"),
     ({"projectivise": True}, "projectivise", "learner='l2'"),
     ({"trees": "projective", "projectivise": False}, "projectivise", "learner='l2'"),
     ({"optimizer": "lbfgs", "word_dropout": 1.0}, "word_dropout", "optimizer='adagrad'"),
@@ -118,6 +128,8 @@ NONSENSE = [
      "requires bp for training and decoding"),
     ({"learner": "risk", "last_temperature": 0.2}, r"must not exceed first_temperature \(0.1\)"),
     ({"learner": "risk", "first_temperature": 0.00001}, "must not exceed first_temperature"),
+    ({"learner": "risk", "annealing": "log", "last_temperature": 20.0},
+     r"must not exceed first_temperature \(10\)"),
     ({"learner": "l2", "projectivise": True}, "projectivise requires trees='projective'"),
     ({"order": "sibling", "head_bigrams": True, "solver": "branch"},
      "head_bigrams requires solver='ad3'"),

@@ -25,7 +25,7 @@ KINDS = {
     "edge clusters": {"outcomes": "edge", "row_bits": 6, "width": 4},
     "token clusters": {"outcomes": "token", "row_bits": 6, "width": 2},
 }
-TEMPLATES = ["rich", "mcdonald2005", "squeezed2005", "morphological"]
+TEMPLATES = ["rich", "mcdonald2005", "squeezed2005", "morphological", "carreras2007", "basic2005"]
 
 
 @pytest.fixture(params=KINDS)

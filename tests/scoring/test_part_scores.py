@@ -52,7 +52,7 @@ def inner(d, parts):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("templates", ["rich", "mcdonald2005", "morphological"])
+@pytest.mark.parametrize("templates", ["rich", "mcdonald2005", "morphological", "carreras2007"])
 def test_the_pullback_is_the_adjoint_of_scoring(rng, sentences, order, templates):
     settings, encoded = encode(sentences, templates)
     scorer = LinearScorer(settings, BITS, kinds=ORDERS[order])

@@ -19,7 +19,7 @@ struct RowRecord {
   void weighted(float value, const Template& name, const Atoms&... atoms) {
     const double weight =
         static_cast<double>(weights[row_of(table, key_of(name, atoms...)) + outcome]);
-    entries.push_back({name.name,
+    entries.push_back({name.text(),
                        {text_of(atoms)...},
                        features::kAnyVariant,
                        true,

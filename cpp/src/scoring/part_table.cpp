@@ -13,7 +13,10 @@ using HashedSentence = features::Sentence<std::uint64_t>;
 
 constexpr double kWorkPerPart = 200.0;
 
-Variants slots(features::PartVariants variants) { return {variants.first, variants.second}; }
+// In Carreras (2007) features have a direction and no distance.
+Variants slots(const FeatureSet& set, features::PartVariants variants) {
+  return {variants.first, set.is_carreras() ? variants.first : variants.second};
+}
 
 // Calls visit(number, variants, name_features) for every part of a kind, where
 // name_features(sink) names the part's features to a sink. `wanted(number)` is asked first.
@@ -44,7 +47,7 @@ class PartWalk {
           if (!wanted_(number)) continue;
           const bool to_the_left = modifiers[j] < h;
           const Index near = modifiers[to_the_left ? j : i], far = modifiers[to_the_left ? i : j];
-          visit_(number, slots(features::pair_variants(h, near, far)),
+          visit_(number, slots(set_, features::pair_variants(h, near, far)),
                  [&](auto& sink) { features::sibling_templates(set_, s_, h, near, far, sink); });
         }
       }
@@ -57,7 +60,7 @@ class PartWalk {
       for (const int side : {0, 1}) {
         for (const std::int32_t m : parts_.modifiers(h, side)) {
           if (m != g && wanted_(number)) {
-            visit_(number, slots(features::grandparent_variants(g, h, m)),
+            visit_(number, slots(set_, features::grandparent_variants(g, h, m)),
                    [&](auto& sink) { features::grandparent_templates(set_, s_, g, h, m, sink); });
           }
           ++number;
@@ -104,7 +107,7 @@ class PartWalk {
   void sibling(Index number, Index h, int side, Index b, Index m) const {
     const auto variants = m == kNone ? features::end_variants(side)
                                      : features::sibling_variants(h, b == kNone ? h : b, m);
-    visit_(number, slots(variants), [&](auto& sink) {
+    visit_(number, slots(set_, variants), [&](auto& sink) {
       if (b == kNone && m == kNone) {
         features::no_modifier_templates(set_, s_, h, sink);
       } else if (b == kNone) {
@@ -124,9 +127,9 @@ class PartWalk {
                                        m != kNone   ? m
                                        : b != kNone ? b
                                                     : (side == 1 ? h + 1 : h - 1));
-    visit_(number, slots(variants), [&](auto& sink) {
+    visit_(number, slots(set_, variants), [&](auto& sink) {
       if (b == kNone && m == kNone) {
-        features::grand_alone_templates(s_, g, h, sink);
+        features::grand_alone_templates(set_, s_, g, h, sink);
       } else if (b == kNone) {
         features::grand_end_templates(set_, s_, "START gp hp mp", "START gc hl mc",
                                       "START gc hc ml", g, h, m, sink);

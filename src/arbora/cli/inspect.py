@@ -96,6 +96,9 @@ def _report(model: Model, path: str, size: int) -> None:
         rows.append(("dev", f"UAS {figure(dev['uas'])}{las} ({where}, rule {dev['rule']})"))
     if "best_pass" in card:
         rows.append(("passes", f"{card['passes']}, the best was pass {card['best_pass']}"))
+    rates = [phase["rate"] for phase in card.get("phases", []) if phase["rate"] is not None]
+    if rates:
+        rows.append(("learning rate", ", then ".join(number_text(rate) for rate in rates)))
     if "date" in card:
         rows.append(("trained", card["date"]))
     columns = model.encoder.settings.columns

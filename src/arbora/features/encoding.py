@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import get_args
 
@@ -30,7 +30,10 @@ class FeatureSettings:
     `rich` is the default set; `mcdonald2005` is that of McDonald, Crammer & Pereira (2005), which
     the papers used; `squeezed2005` omits its features of two words and of four tags (Smith & Smith
     2007, section 5.2). `morphological` is `rich` plus the inflection of neighbouring words, for
-    languages with rich FEATS. A column that is empty in the training data is not used.
+    languages with rich FEATS. `carreras2007` is `mcdonald2005` for arcs and Carreras (2007) for
+    parts, with each feature of tags once more with coarse tags, if the data have fine and coarse
+    ones (Gormley et al. 2015, section 7.1). `basic2005` is the same with only the words and tags
+    of the two ends of an arc, for pruners. A column that is empty in the training data is not used.
     """
 
     templates: TemplateSet = "rich"
@@ -51,6 +54,10 @@ class FeatureSettings:
         if both and block.same_columns(_COLUMNS["upos"], _COLUMNS["xpos"]):
             used["xpos"] = False
         return cls(templates, **used)
+
+    def with_templates(self, templates: TemplateSet) -> FeatureSettings:
+        """Other templates over the same columns."""
+        return replace(self, templates=templates)
 
     @property
     def columns(self) -> list[str]:

@@ -36,11 +36,10 @@ from arbora.fitting.loop import (
     Phase,
     run_loop,
 )
-from arbora.fitting.online import OnlineTrainer
-from arbora.fitting.phases import learning_rate, phases_of, with_rate
+from arbora.fitting.phase_trainer import phase_trainer, rate_of
+from arbora.fitting.phases import phases_of, with_rate
 from arbora.fitting.preparation import choose_root, multi_root_share, projectivise, single_rooted
 from arbora.fitting.pruner import kept_arcs, pruning_figures, with_pruner
-from arbora.fitting.rate_search import best_rate
 from arbora.fitting.trainer import Problem, State, Trainer
 from arbora.fitting.treebank import Treebank
 from arbora.inference.engines import first_order_engine
@@ -51,7 +50,6 @@ from arbora.options import (
     BeliefLearnerOptions,
     FirstOrderOptions,
     ParserOptions,
-    SgdOptions,
 )
 from arbora.scoring import LinearScorer, Scorer
 from arbora.types import Root, TreeClass
@@ -99,7 +97,7 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
     model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)
     model = _finish(fit, model, dev_set, history, train)
     if held_out is not None and model.options.refit:
-        model = _learn_again(fit, model, _treebank(model, train, None), history.chosen)
+        model = _learn_again(fit, model, _treebank(model, train, None), history)
     return model, history
 
 
@@ -113,11 +111,11 @@ def _learn(
     treebank: Treebank,
     dev_set: DevSet | None,
     checkpoint: Checkpoint | None,
-    passes: list[int] | None = None,
+    fixed: History | None = None,
 ) -> tuple[Model, History]:
     """Makes passes until dev scores stop improving; returns the model of the best pass.
 
-    `passes` fixes the number of passes of each phase.
+    With `fixed`, each phase has the number of passes and the learning rate of an earlier training.
     """
     saved = checkpoint.read() if fit.resume and checkpoint is not None else None
     model, annotated = _problem(fit, model, treebank, checkpoint, saved)
@@ -130,7 +128,10 @@ def _learn(
     history = History() if saved is None else saved.history
     best: Parameters = {} if saved is None else saved.best
     trainers: dict[str, Trainer] = {}
-    passes = [options.passes or 1 for options in phases] if passes is None else passes
+    passes = [options.passes or 1 for options in phases]
+    if fixed is not None:
+        passes = fixed.chosen
+        phases = [with_rate(*both) for both in zip(phases, fixed.rates, strict=True)]
     if fit.observer is not None:
         fit.observer.begin(len(treebank), sum(passes))
     for number, (options, planned) in enumerate(zip(phases, passes, strict=True)):
@@ -141,12 +142,15 @@ def _learn(
             saved = None
         model = model.with_parameters(best)
         earlier = trainers.get("scorer")
-        trainers = {"scorer": _tree_trainer(fit, model, options, problem, earlier, saved)}
+        found = None if saved is None else history.rates[-1]
+        trainer = phase_trainer(options, problem, model, fit.start, earlier, found)
+        trainers = {"scorer": trainer}
         if number == 0:
             trainers |= _label_trainers(fit, model, annotated.treebank)
         if saved is not None:
-            for name, trainer in trainers.items():
-                saved.restore(name, trainer)
+            for name, one in trainers.items():
+                saved.restore(name, one)
+        history.phases[-1] = replace(history.phases[-1], rate=rate_of(trainer, options))
         limits = LoopSettings(planned, _patience(options), options.seed)
         best, history = run_loop(
             trainers, len(treebank), _evaluation(fit, model, dev_set), limits, history=history,
@@ -216,7 +220,7 @@ def _patience(options: ParserOptions) -> int:
     return max(options.patience, _SLOW_PATIENCE) if is_exponentiated(options) else options.patience
 
 
-def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: list[int]) -> Model:
+def _learn_again(fit: Fit, model: Model, treebank: Treebank, history: History) -> Model:
     """Retrains on all sentences, including those held out, for the best number of passes."""
     fit = replace(fit, resume=False)
     # Choices made without the held-out sentences stay, including the root class.
@@ -224,7 +228,7 @@ def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: list[int]) 
     scorer = _fresh_scorer(fit, options, model.encoder, len(model.labels))
     labeller = make_labeller(options, model.encoder, len(model.labels), fit.threads)
     fresh = replace(model, options=options, scorer=scorer, labeller=labeller)
-    again, _ = _learn(fit, fresh, treebank, None, None, passes)
+    again, _ = _learn(fit, fresh, treebank, None, None, history)
     return replace(again, options=model.options, card=model.card | {"refitted": True})
 
 
@@ -237,38 +241,6 @@ def _fresh_scorer(fit: Fit, options: ParserOptions, encoder: Encoder, n_labels: 
     return given.with_parameters(
         {name: np.array(values, dtype=np.float64) for name, values in own.items()}
     )
-
-
-def _tree_trainer(
-    fit: Fit,
-    model: Model,
-    options: ParserOptions,
-    problem: Problem,
-    earlier: Trainer | None,
-    saved: Saved | None,
-) -> Trainer:
-    """The trainer of a phase; later phases start from the model's weights."""
-
-    scorer, initial = problem.scorer, dict[str, NDArray[Any]]()
-    if not isinstance(scorer, LinearScorer):
-        initial = {name: values.copy() for name, values in scorer.parameters().items()}
-
-    def trainer_at(rate: float | None) -> Trainer:
-        for name, values in initial.items():  # a trainer with another rate has changed it
-            scorer.parameters()[name][...] = values
-        trainer = make_trainer(with_rate(options, rate), problem, fit.start)
-        if isinstance(trainer, OnlineTrainer) and isinstance(earlier, OnlineTrainer):
-            trainer.rule.continue_from(earlier.rule, model.scorer.parameters())
-        return trainer
-
-    rate = learning_rate(options)
-    if rate != "auto":
-        return trainer_at(rate)
-    optimizer = getattr(options.learner, "optimizer", None)
-    first = 0.02 if isinstance(optimizer, SgdOptions) else 0.05
-    if saved is not None:  # includes the rate that was found
-        return trainer_at(first)
-    return trainer_at(best_rate(trainer_at, len(problem.treebank), first, options.seed))
 
 
 def _label_trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
@@ -406,6 +378,10 @@ def _finish(
         trained_on={"sentences": len(train), "words": train.total_words},
         passes=len(history.passes),
         best_pass=history.best,
+        phases=[
+            {"passes": passes, "rate": rate}
+            for passes, rate in zip(history.chosen, history.rates, strict=True)
+        ],
         dev=dev,
         date=date.today().isoformat(),
     )

@@ -103,7 +103,8 @@ def _annealing(
     if not isinstance(learner, RiskOptions):
         return None
     steps = (options.passes or 1) * -(-sentences // (optimizer.batch_size or 1))
-    return Annealing(learner.first_temperature, learner.last_temperature, steps)
+    first, last = learner.temperatures
+    return Annealing(first, last, steps, learner.annealing, learner.risk_mix)
 
 
 def make_label_trainer(

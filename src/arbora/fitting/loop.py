@@ -54,10 +54,14 @@ class PassRecord:
 
 @dataclass(frozen=True)
 class Phase:
-    """Passes with one loss: the number of earlier passes, and the pass that it starts from."""
+    """Passes with one loss: the number of earlier passes, and the pass that it starts from.
+
+    `rate` is the learning rate, given or found, if the learner has one.
+    """
 
     before: int = 0
     start: int = 0
+    rate: float | None = None
 
 
 @dataclass
@@ -80,6 +84,11 @@ class History:
             last = phase.start if last > phase.before else last
         return counts[::-1]
 
+    @property
+    def rates(self) -> list[float | None]:
+        """The learning rate of each phase, given or found; None for learners without one."""
+        return [phase.rate for phase in self.phases]
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
         return asdict(self)
@@ -100,6 +109,8 @@ class History:
             raise ValueError("the best pass does not exist")
         if not all(0 <= phase.start <= phase.before <= len(passes) for phase in phases):
             raise ValueError("a phase begins at a pass that does not exist")
+        if not all(isinstance(phase.rate, int | float | None) for phase in phases):
+            raise TypeError("a learning rate is not a number")
         for record in passes:
             _check_record(record)
         return history

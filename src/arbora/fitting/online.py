@@ -56,7 +56,7 @@ class OnlineTrainer:
             loss += float(found.values.sum())
             if self.annealing is not None:
                 self.annealing.done += 1
-        figures = {} if self.annealing is None else {"temperature": self.annealing.temperature}
+        figures = {} if self.annealing is None else self.annealing.figures
         return PassReport(loss / max(1, len(treebank.heads)), figures)
 
     def parameters(self) -> Parameters:

@@ -18,13 +18,11 @@ from arbora.fitting.treebank import KeptArcs, Treebank
 from arbora.inference.engines import first_order_engine
 from arbora.models.components import FirstOrderPruner
 from arbora.models.decoding import Decoder
-from arbora.models.model import Model, linear_scorer
+from arbora.models.model import Model, pruner_scorer
 from arbora.options import BeliefLearnerOptions, HigherOrderOptions, ParserOptions
 from arbora.scoring import Batch, LinearScorer, as_float32
 
 __all__ = ["kept_arcs", "pruning_figures", "with_pruner"]
-
-_PASSES = 4
 
 
 def with_pruner(
@@ -47,7 +45,8 @@ def with_pruner(
     assert isinstance(order, HigherOrderOptions)
     options = ParserOptions.from_keywords({
         "learner": "loglinear", "trees": model.options.trees, "root": model.root, "labels": "none",
-        "features": model.options.features, "bits": model.options.bits, "passes": _PASSES,
+        "features": order.pruner_features or model.options.features, "bits": model.options.bits,
+        "passes": order.pruner_passes,
         "arc_filter": model.options.arc_filter, "seed": model.options.seed,
     })  # fmt: skip
     gold = treebank
@@ -55,7 +54,7 @@ def with_pruner(
     if isinstance(learner, BeliefLearnerOptions) and learner.projectivise is False:
         gold, _ = projectivise(treebank, model.root)
     engine = first_order_engine(options.trees, model.root, threads)
-    scorer = linear_scorer(options, model.encoder, 0, threads).with_filter(arc_filter)
+    scorer = pruner_scorer(model.options, model.encoder, threads).with_filter(arc_filter)
     problem = Problem(scorer, gold, engine)
     if start is not None and isinstance(start.pruner, FirstOrderPruner):
         scorer = start.pruner.scorer.on_threads(threads)
@@ -79,9 +78,9 @@ def _learnt(
         return scorer.with_parameters({"weights": saved.learnt_pruner(scorer.size)})
     trainer = make_trainer(options, problem, None)
     done = saved.restore_pruner(trainer) if saved is not None and saved.pruner else 0
-    sentences = len(problem.treebank)
+    sentences, passes = len(problem.treebank), options.passes or 1
     if observer is not None:
-        observer.begin(sentences, _PASSES)
+        observer.begin(sentences, passes)
         observer.tick(done * sentences)
     earlier = [PassRecord(number, 0.0, None, None, 0.0) for number in range(1, done + 1)]
 
@@ -92,7 +91,7 @@ def _learnt(
 
     run_loop(
         {"scorer": trainer}, sentences, None,
-        LoopSettings(_PASSES, _PASSES, options.seed), history=History(earlier, done),
+        LoopSettings(passes, passes, options.seed), history=History(earlier, done),
         tick=None if observer is None else observer.tick, after_pass=save,
     )  # fmt: skip
     return scorer.with_parameters(as_float32(trainer.parameters()))

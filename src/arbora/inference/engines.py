@@ -18,7 +18,7 @@ from arbora.inference.dual import decode_dual
 from arbora.inference.hill_climbing import hill_climb
 from arbora.inference.marginals import ArcSums, Marginals
 from arbora.inference.packed import Packed
-from arbora.inference.packed_loopy import PackedLoopy, Schedule
+from arbora.inference.packed_loopy import PackedLoopy
 from arbora.inference.packed_second_order import PackedSecondOrder
 from arbora.options import (
     BeliefPropagationOptions,
@@ -270,7 +270,6 @@ class BeliefPropagation(BeliefPropagationOptions):
 
     trees: TreeClass = "nonprojective"
     root: Root = "single"
-    schedule: Schedule = "serial"
     threads: int = 1
 
     def infer(self, scores: Scores, *, gradient: bool = False) -> Marginals:

@@ -5,7 +5,7 @@ Each method is one call of a kernel; answers do not depend on the number of thre
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,14 @@ from arbora.inference.packed_second_order import (
     frozen,
 )
 from arbora.inference.packing import pack
+from arbora.options import Factors, ScheduleName
 from arbora.scores import PartKind, Scores, kind_number
 from arbora.types import FloatArray, Root, TreeClass
 
 __all__ = ["GrandparentFactors", "PackedLoopy", "Schedule", "checked_damping"]
 
-Schedule = Literal["serial", "parallel"]
-GrandparentFactors = Literal["pairs", "automata"]
+Schedule = ScheduleName
+GrandparentFactors = Factors
 
 _TAPES_KEPT = 1 << 28  # bytes; larger batches recompute their messages in `vjp`
 

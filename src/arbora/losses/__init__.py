@@ -4,7 +4,13 @@ Losses of scores compare trees: the likelihood, or the gold tree with a rival. L
 backpropagate through the engine. No loss depends on the scorer.
 """
 
-from arbora.losses.beliefs import BeliefLoss, BeliefLossValue, annealed_risk, l2_distance
+from arbora.losses.beliefs import (
+    BeliefLoss,
+    BeliefLossValue,
+    annealed_risk,
+    l2_distance,
+    mixed_loss,
+)
 from arbora.losses.gold import Gold
 from arbora.losses.likelihood import composite_likelihood, negative_log_likelihood
 from arbora.losses.loss import Loss
@@ -34,6 +40,7 @@ __all__ = [
     "l2_distance",
     "marginal_loss",
     "minus_gold",
+    "mixed_loss",
     "negative_log_likelihood",
     "perceptron_loss",
 ]

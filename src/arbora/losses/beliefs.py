@@ -21,7 +21,7 @@ from arbora.losses.gold import Gold
 from arbora.scores import Places, Scores
 from arbora.types import FloatArray
 
-__all__ = ["BeliefLoss", "BeliefLossValue", "annealed_risk", "l2_distance"]
+__all__ = ["BeliefLoss", "BeliefLossValue", "annealed_risk", "l2_distance", "mixed_loss"]
 
 
 class BeliefLossValue(NamedTuple):
@@ -72,6 +72,14 @@ def annealed_risk(
     d_drawn[cells] = -1.0
     gradient = drawn.vjp(d_drawn).arcs
     return BeliefLossValue(-gold.layout.per_sentence(found), gradient / temperature)
+
+
+def mixed_loss(one: BeliefLossValue, other: BeliefLossValue, share: float) -> BeliefLossValue:
+    """`share` of one loss and the rest of another."""
+    return BeliefLossValue(
+        share * one.values + (1.0 - share) * other.values,
+        share * one.d_marginals + (1.0 - share) * other.d_marginals,
+    )
 
 
 def _annotation(marginals: Scores, gold: Gold) -> tuple[NDArray[np.bool_], Places]:

@@ -20,6 +20,7 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "licence": (*_TEXT, _NOTHING),
     "multi_root_sentences": (*_NUMBER, _NOTHING),
     "passes": _COUNT,
+    "phases": (list,),
     "pruning": (dict,),
     "trained_on": (dict, _NOTHING),
 }
@@ -29,6 +30,7 @@ _PARTS: dict[str, dict[str, tuple[type, ...]]] = {
     "pruning": {"arcs_per_word": _NUMBER, "oracle_uas": _NUMBER},
     "trained_on": {"words": _COUNT, "sentences": _COUNT},
 }
+_PHASE: dict[str, tuple[type, ...]] = {"passes": _COUNT, "rate": (*_NUMBER, _NOTHING)}
 _FILES = (*_TEXT, _NOTHING)
 
 
@@ -42,6 +44,10 @@ def check_card(card: object) -> None:
     for name, parts in _PARTS.items():
         for part, types in parts.items() if card.get(name) is not None else ():
             _check(card[name].get(part, ...), types, f"{name}.{part}")
+    for phase in card.get("phases", []):
+        _check(phase, (dict,), "phases")
+        for part, types in _PHASE.items():
+            _check(phase.get(part, ...), types, f"phases.{part}")
     for name, file in (card.get("files") or {}).items():
         _check(file, _FILES, f"files.{name}")
     if "best_pass" in card and "passes" not in card:

@@ -23,7 +23,7 @@ from arbora.options import BeliefPropagationOptions, FirstOrderOptions, ParserOp
 from arbora.scoring import LabelScorer, LinearScorer, Scorer
 from arbora.types import Root, TreeClass
 
-__all__ = ["Model", "linear_scorer", "make_labeller"]
+__all__ = ["Model", "linear_scorer", "make_labeller", "pruner_scorer"]
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,13 @@ def linear_scorer(
             threads=threads,
         )  # fmt: skip
     return LinearScorer(settings, options.bits, kinds=order.parts, threads=threads)
+
+
+def pruner_scorer(options: ParserOptions, encoder: Encoder, threads: int = 1) -> LinearScorer:
+    """The scorer of the pruner of a higher-order model, whose templates may differ."""
+    templates = getattr(options.order, "pruner_features", None) or options.features
+    settings = encoder.settings.with_templates(templates)
+    return LinearScorer(settings, options.bits, threads=threads)
 
 
 def make_labeller(

@@ -21,7 +21,7 @@ from arbora.features import Encoder, FeatureSettings, WordClusters
 from arbora.models.checks import check_arrays, check_model
 from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
 from arbora.models.format1 import build_format1
-from arbora.models.model import Model, linear_scorer, make_labeller
+from arbora.models.model import Model, linear_scorer, make_labeller, pruner_scorer
 from arbora.models.stored import stored_clusters, stored_engine, stored_weights
 from arbora.models.tensor_file import (
     MAX_HEADER_BYTES,
@@ -245,7 +245,7 @@ def _pruner(
         raise ModelError("the model's pruner does not fit its order.")
     if described is None or not isinstance(order, HigherOrderOptions):
         return EveryArc()
-    scorer = LinearScorer(encoder.settings, options.bits)
+    scorer = pruner_scorer(options, encoder)
     engine = stored_engine(described["trees"], description["root"])
     found = _linear(scorer, described, tensors, "pruner")
     return FirstOrderPruner(found, engine, order.prune_threshold, order.prune_heads)

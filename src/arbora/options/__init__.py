@@ -16,10 +16,12 @@ from arbora.options.inference import (
     Factors,
     HillClimbingOptions,
     InferenceOptions,
+    ScheduleName,
     SolverName,
     TrainingInferenceOptions,
 )
 from arbora.options.learners import (
+    AnnealingName,
     BeliefLearnerOptions,
     L2Options,
     L2RiskOptions,
@@ -48,14 +50,16 @@ from arbora.options.orders import (
     OrderOptions,
     SiblingOptions,
 )
-from arbora.options.parser import LabelsName, ParserOptions, RootName, Templates
+from arbora.options.parser import LabelsName, ParserOptions, RootName
 from arbora.options.parsing import ParseOptions
 from arbora.options.renamed import RENAMED_OPTIONS, current_names
 from arbora.options.spelling import speak_command_line, spelled
+from arbora.options.templates import Templates
 
 __all__ = [
     "RENAMED_OPTIONS",
     "AdaGradOptions",
+    "AnnealingName",
     "AutomataOptions",
     "BeliefLearnerOptions",
     "BeliefPropagationOptions",
@@ -90,6 +94,7 @@ __all__ = [
     "PublicOption",
     "RiskOptions",
     "RootName",
+    "ScheduleName",
     "SgdOptions",
     "SiblingOptions",
     "SolverName",

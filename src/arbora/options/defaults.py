@@ -15,6 +15,7 @@ from arbora.options.learners import (
     BeliefLearnerOptions,
     LogLinearOptions,
     MaxMarginOptions,
+    RiskOptions,
 )
 from arbora.options.optimizers import (
     AdaGradOptions,
@@ -124,6 +125,9 @@ def default_values(options: ParserOptions) -> dict[str, Any]:
         values["factors"] = "pairs" if both else "automata"
         values["solver"] = "ad3" if order.head_bigrams else "branch"
         values["max_iterations"] = _iterations(order, values["solver"])
+        values["pruner_features"] = options.features
+    if isinstance(learner, RiskOptions):
+        values["first_temperature"], values["last_temperature"] = learner.temperatures
     if isinstance(optimizer, AdaGradOptions):
         values["rate"] = _adagrad_rate(options, training)
     return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 from arbora.options.declare import Component, option
@@ -10,13 +10,14 @@ from arbora.options.learners import Need
 
 __all__ = [
     "AutomataOptions", "BeliefPropagationOptions", "DecodeName", "DualDecompositionOptions",
-    "ExactOptions", "Factors", "HillClimbingOptions", "InferenceOptions", "SolverName",
-    "TrainingInferenceOptions",
+    "ExactOptions", "Factors", "HillClimbingOptions", "InferenceOptions", "ScheduleName",
+    "SolverName", "TrainingInferenceOptions",
 ]  # fmt: skip
 
 DecodeName = Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"]
 SolverName = Literal["subgradient", "ad3", "branch"]
 Factors = Literal["pairs", "automata"]
+ScheduleName = Literal["serial", "parallel"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,13 @@ class BeliefPropagationOptions(_Inference):
         "BP factors: pairs of arcs, or the head automata that dual and exact use.",
         "Trees and decoding", default_text="pairs; automata if inference is not bp",
     )  # fmt: skip
+    _: KW_ONLY
+    schedule: ScheduleName = option(
+        "serial",
+        "Order of messages in a BP iteration: first those of parts, then those of the tree factor "
+        "(serial), or all from the messages of the iteration before (parallel).",
+        "Trees and decoding",
+    )
 
 
 @dataclass(frozen=True)

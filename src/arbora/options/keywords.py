@@ -18,6 +18,7 @@ __all__ = ["ParserKeywords"]
 class ParserKeywords(TypedDict, total=False):
     """Every option of a parser; see `arbora train --help-all`."""
 
+    annealing: Literal["linear", "log"]
     arc_filter: bool
     average: bool
     batch_size: int
@@ -29,7 +30,7 @@ class ParserKeywords(TypedDict, total=False):
     decode: Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"]
     decode_trees: Literal["nonprojective", "projective", "auto"]
     factors: Literal["pairs", "automata"]
-    features: Literal["rich", "mcdonald2005", "squeezed2005", "morphological"]
+    features: Literal["rich", "mcdonald2005", "squeezed2005", "morphological", "carreras2007", "basic2005"]
     first_temperature: float
     head_bigrams: bool
     held_out: float
@@ -49,11 +50,15 @@ class ParserKeywords(TypedDict, total=False):
     projectivise: bool
     prune_heads: int
     prune_threshold: float
+    pruner_features: Literal["rich", "mcdonald2005", "squeezed2005", "morphological", "carreras2007", "basic2005"]
+    pruner_passes: int
     rate: float | Literal["auto"]
     refit: bool
     regularization: float
     restarts: int
+    risk_mix: float
     root: Literal["auto", "single", "multi"]
+    schedule: Literal["serial", "parallel"]
     seed: int
     solver: Literal["subgradient", "ad3", "branch"]
     training_inference: Literal["automata", "dual", "exact", "bp"] | Component

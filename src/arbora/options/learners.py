@@ -19,10 +19,12 @@ from arbora.options.optimizers import (
 from arbora.options.spelling import spelled
 
 __all__ = [
-    "BeliefLearnerOptions", "L2Options", "L2RiskOptions", "LearnerOptions", "LogLinearOptions",
-    "MaxMarginOptions", "MiraOptions", "MiraVariant", "Need", "PerceptronOptions", "RiskOptions",
+    "AnnealingName", "BeliefLearnerOptions", "L2Options", "L2RiskOptions", "LearnerOptions",
+    "LogLinearOptions", "MaxMarginOptions", "MiraOptions", "MiraVariant", "Need",
+    "PerceptronOptions", "RiskOptions",
 ]  # fmt: skip
 
+AnnealingName = Literal["linear", "log"]
 MiraVariant = Literal["1-best", "k-best", "factored", "mbr"]
 Need = Literal["best trees", "sums", "gradients"]  # what a learner requires of inference
 
@@ -107,20 +109,48 @@ class RiskOptions(BeliefLearnerOptions):
     """Annealed risk (Gormley et al. 2015)."""
 
     tag: ClassVar[str] = "risk"
-    first_temperature: float = option(
-        0.1, "Annealed risk: initial temperature.", "Learning", low=1e-9, high=1e6
+    annealing: AnnealingName = option(
+        "linear",
+        "Annealed risk: the temperature falls by equal differences (linear) or equal ratios (log) "
+        "from step to step.",
+        "Learning",
     )
-    last_temperature: float = option(
-        0.0001, "Annealed risk: final temperature.", "Learning", low=1e-9, high=1e6
-    )
+    first_temperature: float | None = option(
+        None, "Annealed risk: initial temperature.", "Learning", low=1e-9, high=1e6,
+        default_text="0.1; 10 with annealing log",
+    )  # fmt: skip
+    last_temperature: float | None = option(
+        None, "Annealed risk: final temperature.", "Learning", low=1e-9, high=1e6,
+        default_text="0.0001; 0.1 with annealing log",
+    )  # fmt: skip
+    risk_mix: float = option(
+        0.0,
+        "Annealed risk: share of the L2 loss in the first step; it falls linearly to 0 in the last "
+        "step.",
+        "Learning", low=0.0, high=1.0,
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.last_temperature > self.first_temperature:
+        first, last = self.temperatures
+        if last > first:
             raise ArgumentError(
-                f"{spelled('last_temperature')} ({self.last_temperature:g}) must not exceed "
-                f"{spelled('first_temperature')} ({self.first_temperature:g})."
+                f"{spelled('last_temperature')} ({last:g}) must not exceed "
+                f"{spelled('first_temperature')} ({first:g})."
             )
+
+    @property
+    def temperatures(self) -> tuple[float, float]:
+        """The first and the last temperature.
+
+        The defaults of `linear` are those of Gormley et al. (2015, section 7.1), the defaults of
+        `log` those of the code that its authors released.
+        """
+        first, last = (0.1, 0.0001) if self.annealing == "linear" else (10.0, 0.1)
+        return (
+            first if self.first_temperature is None else self.first_temperature,
+            last if self.last_temperature is None else self.last_temperature,
+        )
 
 
 @dataclass(frozen=True)

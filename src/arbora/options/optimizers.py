@@ -23,7 +23,11 @@ class OnlineOptions(Component):
         "Learning", low=1, high=100_000, kept=False,
         default_text="16; 4 for higher-order perceptron and mira",
     )  # fmt: skip
-    average: bool = option(True, "Average the weights over all updates.", "Learning")
+    average: bool = option(
+        True,
+        "Average the weights over all updates. Staged labels and the pruner always do.",
+        "Learning",
+    )
     word_dropout: float = option(
         0.0,
         "In each pass, hide a word that occurs c times with probability X / (X + c). Values from 1 "

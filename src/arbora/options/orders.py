@@ -19,6 +19,7 @@ from arbora.options.inference import (
     TrainingInferenceOptions,
 )
 from arbora.options.spelling import spelled
+from arbora.options.templates import Templates
 
 __all__ = [
     "FirstOrderOptions", "GrandparentOptions", "GrandsiblingOptions", "HigherOrderOptions",
@@ -91,7 +92,17 @@ class HigherOrderOptions(Component):
         low=1,
         high=10**6,
     )
-
+    pruner_features: Templates | None = option(
+        None,
+        "Feature templates of the pruner; basic2005 is a small set for it.",
+        "Model", default_text="as features",
+    )  # fmt: skip
+    pruner_passes: int = option(
+        4,
+        "Number of passes that train the pruner. It is trained by likelihood with AdaGrad, and its "
+        "weights are always averaged.",
+        "Learning", low=1, high=10_000,
+    )  # fmt: skip
     head_bigrams: bool = option(
         False,
         "Also score the heads of neighbouring words together; for bp, or dual with solver ad3.",

@@ -31,15 +31,18 @@ from arbora.options.orders import (
     SiblingOptions,
 )
 from arbora.options.spelling import spelled
+from arbora.options.templates import Templates
 
-__all__ = ["LabelsName", "ParserOptions", "RootName", "Templates"]
+__all__ = ["LabelsName", "ParserOptions", "RootName"]
 
-Templates = Literal["rich", "mcdonald2005", "squeezed2005", "morphological"]
 LabelsName = Literal["staged", "joint", "none"]
 RootName = Literal["auto", "single", "multi"]
 
 # Options that determine the meaning of the weights; continued training cannot change them.
-_FIXED = ("order", "features", "labels", "clusters", "cluster_of", "bits", "label_bits")
+_FIXED = (
+    "order", "features", "labels", "clusters", "cluster_of", "bits", "label_bits",
+    "pruner_features", "pruner_passes",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,8 @@ class ParserOptions(Component):
     )  # fmt: skip
     features: Templates = option(
         "rich",
-        "Feature templates; morphological suits languages with rich inflection in FEATS.",
+        "Feature templates; morphological suits languages with rich inflection in FEATS, and the "
+        "sets with a year are those of papers.",
         "Model", common=True,
     )  # fmt: skip
     labels: LabelsName = option(
@@ -161,6 +165,9 @@ class ParserOptions(Component):
         if keywords.get("learner", own["learner"]) != own["learner"]:
             kept.pop("training_inference", None)  # depends on the learner
             kept.pop("decode", None)
+        if keywords.get("annealing", own.get("annealing")) != own.get("annealing"):
+            kept.pop("first_temperature", None)  # depend on the schedule
+            kept.pop("last_temperature", None)
         further = ParserOptions.from_keywords(keywords, kept)
         for name in _FIXED:
             _check_same(name, own.get(name), further.keywords().get(name))

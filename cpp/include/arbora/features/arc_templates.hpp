@@ -15,25 +15,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "arbora/features/words.hpp"
+#include "arbora/features/grains.hpp"
 
 namespace arbora::features {
-
-enum class TemplateSet : int { rich = 0, mcdonald2005 = 1, squeezed2005 = 2, morphological = 3 };
-
-struct FeatureSet {
-  TemplateSet templates = TemplateSet::rich;
-  Columns columns;
-
-  // The morphological set is the rich one and more.
-  bool is_rich() const {
-    return templates == TemplateSet::rich || templates == TemplateSet::morphological;
-  }
-  // More of FEATS than in the rich set: of neighbours and, for parts and labels, of other words.
-  bool looks_at_inflection() const {
-    return templates == TemplateSet::morphological && columns.feats;
-  }
-};
 
 // Direction and distance of an arc in one number: 1..7 to the left, 8..14 to the right, 15 from the
 // root symbol. 0 stands for "any".
@@ -90,23 +74,34 @@ class Between {
 
 enum class Role : int { head = 0, modifier = 1 };
 
+// The features of one end in McDonald, Crammer & Pereira (2005), table 1a; `stems` are the first
+// five letters of longer words.
+template <class Words, class Sink>
+void mcdonald_end_templates(bool stems, const Words& s, Index i, Role role, Sink& sink) {
+  const auto f = [&](Template head, Template modifier, const auto&... atoms) {
+    sink(role == Role::head ? head : modifier, atoms...);
+  };
+  const auto& word = s[i];
+  f("hw", "mw", word.form);
+  f("hp", "mp", word.fine);
+  f("hw hp", "mw mp", word.form, word.fine);
+  if (stems && word.is_long) {
+    f("h5", "m5", word.stem);
+    f("h5 hp", "m5 mp", word.stem, word.fine);
+  }
+}
+
 // Features of one end of an arc. A sentence has only 2 (n + 1) ends, whose scores serve all arcs.
 template <class Atom, class Sink>
 void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role role, Sink& sink) {
+  in_every_grain(set, s, sink, [&](const auto& words, auto& names) {
+    mcdonald_end_templates(set.has_stems(), words, i, role, names);
+  });
+  if (!set.is_rich()) return;
   const auto f = [&](Template head, Template modifier, const auto&... atoms) {
     sink(role == Role::head ? head : modifier, atoms...);
   };
   const Word<Atom>&word = s[i], &before = s[i - 1], &after = s[i + 1];
-  f("hw", "mw", word.form);
-  f("hp", "mp", word.fine);
-  f("hw hp", "mw mp", word.form, word.fine);
-  if (!set.is_rich()) {
-    if (word.is_long) {
-      f("h5", "m5", word.stem);
-      f("h5 hp", "m5 mp", word.stem, word.fine);
-    }
-    return;
-  }
   if (set.columns.lemma) {
     f("hl", "ml", word.lemma);
     f("hl hc", "ml mc", word.lemma, word.coarse);
@@ -148,14 +143,11 @@ void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role
   }
 }
 
-// The two ends together, as in McDonald, Crammer & Pereira (2005), table 1; `squeezed` omits the
-// templates that Smith & Smith (2007, section 5.2) omit.
-template <class Atom, class Sink>
-void mcdonald_templates(bool squeezed, const Sentence<Atom>& s, Index head, Index modifier,
-                        const Between<Atom>& between, Sink& f) {
-  const Word<Atom>&h = s[head], &m = s[modifier];
-  const Word<Atom>&h_1 = s[head - 1], &h1 = s[head + 1], &m_1 = s[modifier - 1],
-        &m1 = s[modifier + 1];
+// The two ends together, words and tags alone, as in McDonald, Crammer & Pereira (2005), table 1a;
+// `squeezed` omits the templates that Smith & Smith (2007, section 5.2) omit.
+template <class Words, class Sink>
+void basic_templates(bool squeezed, const Words& s, Index head, Index modifier, Sink& f) {
+  const auto &h = s[head], &m = s[modifier];
   f("hp mp", h.fine, m.fine);
   f("hp mw mp", h.fine, m.form, m.fine);
   f("hw hp mp", h.form, h.fine, m.fine);
@@ -165,6 +157,14 @@ void mcdonald_templates(bool squeezed, const Sentence<Atom>& s, Index head, Inde
     f("hw hp mw", h.form, h.fine, m.form);
     f("hw mw", h.form, m.form);
   }
+}
+
+// Their first letters, the tags between and beside them: the rest of that table.
+template <class Words, class Tags, class Sink>
+void mcdonald_templates(bool squeezed, const Words& s, Index head, Index modifier,
+                        const Tags& between, Sink& f) {
+  const auto &h = s[head], &m = s[modifier];
+  const auto &h_1 = s[head - 1], &h1 = s[head + 1], &m_1 = s[modifier - 1], &m1 = s[modifier + 1];
   if (m.is_long) f("hp m5 mp", h.fine, m.stem, m.fine);
   if (h.is_long) f("h5 hp mp", h.stem, h.fine, m.fine);
   if (!squeezed && (h.is_long || m.is_long)) {
@@ -173,7 +173,7 @@ void mcdonald_templates(bool squeezed, const Sentence<Atom>& s, Index head, Inde
     f("h5 hp m5", h.stem, h.fine, m.stem);
     f("h5 m5", h.stem, m.stem);
   }
-  for (const Atom& b : between.fine()) f("hp bp mp", h.fine, b, m.fine);
+  for (const auto& b : between.fine()) f("hp bp mp", h.fine, b, m.fine);
   if (!squeezed) {
     f("hp hp+1 mp-1 mp", h.fine, h1.fine, m_1.fine, m.fine);
     f("hp-1 hp mp-1 mp", h_1.fine, h.fine, m_1.fine, m.fine);
@@ -347,8 +347,12 @@ void pair_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, 
     if (set.looks_at_inflection()) neighbour_templates(s, head, modifier, sink);
     rich_between_templates(set, s, head, modifier, between, sink);
   } else {
-    mcdonald_templates(set.templates == TemplateSet::squeezed2005, s, head, modifier, between,
-                       sink);
+    in_every_grain(set, s, sink, [&](const auto& words, auto& names) {
+      const bool squeezed = set.templates == TemplateSet::squeezed2005;
+      basic_templates(squeezed, words, head, modifier, names);
+      if (set.templates == TemplateSet::basic2005) return;
+      mcdonald_templates(squeezed, words, head, modifier, tags_between(words, between), names);
+    });
   }
   cluster_templates(s, head, modifier, sink);
 }

@@ -26,10 +26,9 @@ inline PartVariants bigram_variants(Index before, Index modifier, Index head) {
           7U + 4U * left + 2U * also_left + (near ? 0U : 1U)};
 }
 
-template <class Atom, class Sink>
-void bigram_templates(const FeatureSet& set, const Sentence<Atom>& s, Index before, Index modifier,
-                      Index head, Sink& f) {
-  const Word<Atom>&k = s[before], &b = s[modifier - 1], &m = s[modifier], &h = s[head];
+template <class Words, class Sink>
+void plain_bigram_templates(const Words& s, Index before, Index modifier, Index head, Sink& f) {
+  const auto &k = s[before], &b = s[modifier - 1], &m = s[modifier], &h = s[head];
   f("BIGRAM kp hp", k.fine, h.fine);
   f("BIGRAM kp bp hp", k.fine, b.fine, h.fine);
   f("BIGRAM kp mp hp", k.fine, m.fine, h.fine);
@@ -39,7 +38,16 @@ void bigram_templates(const FeatureSet& set, const Sentence<Atom>& s, Index befo
   f("BIGRAM kp bw mp hp", k.fine, b.form, m.fine, h.fine);
   f("BIGRAM kp bp mw hp", k.fine, b.fine, m.form, h.fine);
   f("BIGRAM kp bp mp hw", k.fine, b.fine, m.fine, h.form);
+}
+
+template <class Atom, class Sink>
+void bigram_templates(const FeatureSet& set, const Sentence<Atom>& s, Index before, Index modifier,
+                      Index head, Sink& f) {
+  in_every_grain(set, s, f, [&](const auto& words, auto& names) {
+    plain_bigram_templates(words, before, modifier, head, names);
+  });
   if (!set.is_rich()) return;
+  const Word<Atom>&k = s[before], &b = s[modifier - 1], &m = s[modifier], &h = s[head];
   f("BIGRAM bw mw", b.form, m.form);
   f("BIGRAM bp mw", b.fine, m.form);
   f("BIGRAM bw mp", b.form, m.fine);

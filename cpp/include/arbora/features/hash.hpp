@@ -18,10 +18,27 @@ constexpr std::uint64_t mixed(std::uint64_t z) {
   return z ^ (z >> 32);
 }
 
-constexpr std::uint64_t hash_text(std::string_view text) {
-  std::uint64_t state = 0x2545f4914f6cdd1dULL + text.size();
-  for (const char c : text) state = (state ^ static_cast<unsigned char>(c)) * kMix;
+// letter(i) is the i-th of `size` letters.
+template <class Letter>
+constexpr std::uint64_t hash_letters(std::size_t size, const Letter& letter) {
+  std::uint64_t state = 0x2545f4914f6cdd1dULL + size;
+  for (std::size_t i = 0; i < size; ++i) {
+    state = (state ^ static_cast<unsigned char>(letter(i))) * kMix;
+  }
   return mixed(state);
+}
+
+constexpr std::uint64_t hash_text(std::string_view text) {
+  return hash_letters(text.size(), [&](std::size_t i) { return text[i]; });
+}
+
+// Tags in the name of a template have the letter p if they are fine, c if they are coarse: "hp" and
+// "mp-1", "hc" and "mc-1". This is the i-th letter of the same name with coarse tags.
+constexpr char coarse_letter(std::string_view name, std::size_t i) {
+  const bool is_second = i == 1 || (i > 1 && name[i - 2] == ' ');
+  const bool is_last = i + 1 == name.size() || name[i + 1] == ' ';
+  const bool is_tag = is_second && (is_last || name[i + 1] == '-' || name[i + 1] == '+');
+  return name[i] == 'p' && is_tag ? 'c' : name[i];
 }
 
 // A template is known by its name: the name's hash tells its features from those of others, so
@@ -29,8 +46,31 @@ constexpr std::uint64_t hash_text(std::string_view text) {
 struct Template {
   std::string_view name;
   std::uint64_t hash;
+  std::uint64_t coarse_hash;  // of the name with coarse tags
+  bool is_coarse = false;
 
-  consteval Template(const char* text) : name(text), hash(hash_text(text)) {}
+  consteval Template(const char* text)
+      : name(text), hash(hash_text(text)), coarse_hash(hash_coarse(name)) {}
+
+  constexpr bool has_fine_tags() const { return hash != coarse_hash; }
+
+  // The same template over coarse tags.
+  constexpr Template coarse() const {
+    Template answer = *this;
+    answer.hash = coarse_hash;
+    answer.is_coarse = true;
+    return answer;
+  }
+  std::string text() const {
+    std::string answer(name);
+    for (std::size_t i = 0; is_coarse && i < name.size(); ++i) answer[i] = coarse_letter(name, i);
+    return answer;
+  }
+
+ private:
+  static constexpr std::uint64_t hash_coarse(std::string_view name) {
+    return hash_letters(name.size(), [&](std::size_t i) { return coarse_letter(name, i); });
+  }
 };
 
 // An atom with the text it came from, for explanations.

@@ -4,10 +4,12 @@
 //
 // Every feature fires twice, with each of the part's two variants, which the sink adds: siblings
 // with their direction, and with direction and distance; grandparents with where the three words
-// stand, and with the distance of the modifier.
+// stand, and with the distance of the modifier. The templates of Carreras (2007) fire once, without
+// distances.
 #pragma once
 
 #include "arbora/features/arc_templates.hpp"
+#include "arbora/features/carreras_templates.hpp"
 
 namespace arbora::features {
 
@@ -170,6 +172,11 @@ inline constexpr TripleNames kSiblingNames{"hp sp mp",
 template <class Atom, class Sink>
 void sibling_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, Index sibling,
                        Index modifier, Sink& f) {
+  if (set.is_carreras()) {
+    return in_every_grain(set, s, f, [&](const auto& words, auto& names) {
+      carreras_templates(kCarrerasSibling, words, head, modifier, sibling, names);
+    });
+  }
   triple_templates(set, s, kSiblingNames, head, sibling, modifier, sibling, f);
   if (!set.is_rich()) return;
   const Word<Atom>&h = s[head], &b = s[sibling], &m = s[modifier];
@@ -185,6 +192,11 @@ void sibling_templates(const FeatureSet& set, const Sentence<Atom>& s, Index hea
 template <class Atom, class Sink>
 void first_modifier_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
                               Index modifier, Sink& f) {
+  if (set.is_carreras()) {
+    return in_every_grain(set, s, f, [&](const auto& words, auto& names) {
+      carreras_end_templates(kCarrerasStart, words, head, modifier, names);
+    });
+  }
   const Word<Atom>&h = s[head], &m = s[modifier];
   f("START hp mp", h.fine, m.fine);
   f("START hw mp", h.form, m.fine);
@@ -202,6 +214,11 @@ void first_modifier_templates(const FeatureSet& set, const Sentence<Atom>& s, In
 template <class Atom, class Sink>
 void last_modifier_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
                              Index modifier, Sink& f) {
+  if (set.is_carreras()) {
+    return in_every_grain(set, s, f, [&](const auto& words, auto& names) {
+      carreras_end_templates(kCarrerasEnd, words, head, modifier, names);
+    });
+  }
   const Word<Atom>&h = s[head], &m = s[modifier];
   f("END hp mp", h.fine, m.fine);
   f("END hw mp", h.form, m.fine);
@@ -220,6 +237,11 @@ void last_modifier_templates(const FeatureSet& set, const Sentence<Atom>& s, Ind
 // A side without modifiers.
 template <class Atom, class Sink>
 void no_modifier_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, Sink& f) {
+  if (set.is_carreras()) {
+    return in_every_grain(set, s, f, [&](const auto& words, auto& names) {
+      carreras_empty_templates(words, head, names);
+    });
+  }
   const Word<Atom>& h = s[head];
   f("NONE hp", h.fine);
   f("NONE hw", h.form);
@@ -233,6 +255,11 @@ void no_modifier_templates(const FeatureSet& set, const Sentence<Atom>& s, Index
 template <class Atom, class Sink>
 void grandparent_templates(const FeatureSet& set, const Sentence<Atom>& s, Index grand, Index head,
                            Index modifier, Sink& f) {
+  if (set.is_carreras()) {
+    return in_every_grain(set, s, f, [&](const auto& words, auto& names) {
+      carreras_templates(kCarrerasGrandparent, words, grand, head, modifier, names);
+    });
+  }
   triple_templates(set, s, kGrandparentNames, grand, head, modifier, grand, f);
   if (!set.is_rich()) return;
   // What is attached through a function word: the lexical words on both sides of it.
@@ -242,34 +269,42 @@ void grandparent_templates(const FeatureSet& set, const Sentence<Atom>& s, Index
 // A grandparent with two consecutive siblings: at most one word, as in Koo & Collins (2010).
 template <class Atom, class Sink>
 void grandsibling_templates(const FeatureSet& set, const Sentence<Atom>& s, Index grand, Index head,
-                            Index sibling, Index modifier, Sink& f) {
-  const Word<Atom>&g = s[grand], &h = s[head], &b = s[sibling], &m = s[modifier];
-  f("gp hp sp mp", g.fine, h.fine, b.fine, m.fine);
-  f("gw hp sp mp", g.form, h.fine, b.fine, m.fine);
-  f("gp hw sp mp", g.fine, h.form, b.fine, m.fine);
-  f("gp hp sw mp", g.fine, h.fine, b.form, m.fine);
-  f("gp hp sp mw", g.fine, h.fine, b.fine, m.form);
+                            Index sibling, Index modifier, Sink& sink) {
+  in_every_grain(set, s, sink, [&](const auto& words, auto& f) {
+    const auto &g = words[grand], &h = words[head], &b = words[sibling], &m = words[modifier];
+    f("gp hp sp mp", g.fine, h.fine, b.fine, m.fine);
+    f("gw hp sp mp", g.form, h.fine, b.fine, m.fine);
+    f("gp hw sp mp", g.fine, h.form, b.fine, m.fine);
+    f("gp hp sw mp", g.fine, h.fine, b.form, m.fine);
+    f("gp hp sp mw", g.fine, h.fine, b.fine, m.form);
+  });
   if (!set.is_rich()) return;
-  if (set.columns.two_tags()) f("gc hc sc mc", g.coarse, h.coarse, b.coarse, m.coarse);
-  f("gc hl sc mc", g.coarse, h.lemma, b.coarse, m.coarse);
+  const Word<Atom>&g = s[grand], &h = s[head], &b = s[sibling], &m = s[modifier];
+  if (set.columns.two_tags()) sink("gc hc sc mc", g.coarse, h.coarse, b.coarse, m.coarse);
+  sink("gc hl sc mc", g.coarse, h.lemma, b.coarse, m.coarse);
 }
 
 // The same at the ends of a side: `first` for START, `last` for END.
 template <class Atom, class Sink>
 void grand_end_templates(const FeatureSet& set, const Sentence<Atom>& s, const Template& of_tags,
                          const Template& of_head, const Template& of_modifier, Index grand,
-                         Index head, Index modifier, Sink& f) {
-  const Word<Atom>&g = s[grand], &h = s[head], &m = s[modifier];
-  f(of_tags, g.fine, h.fine, m.fine);
+                         Index head, Index modifier, Sink& sink) {
+  in_every_grain(set, s, sink, [&](const auto& words, auto& f) {
+    f(of_tags, words[grand].fine, words[head].fine, words[modifier].fine);
+  });
   if (!set.is_rich()) return;
-  f(of_head, g.coarse, h.lemma, m.coarse);
-  f(of_modifier, g.coarse, h.coarse, m.lemma);
+  const Word<Atom>&g = s[grand], &h = s[head], &m = s[modifier];
+  sink(of_head, g.coarse, h.lemma, m.coarse);
+  sink(of_modifier, g.coarse, h.coarse, m.lemma);
 }
 
 template <class Atom, class Sink>
-void grand_alone_templates(const Sentence<Atom>& s, Index grand, Index head, Sink& f) {
-  f("NONE gp hp", s[grand].fine, s[head].fine);
-  f("NONE gp hw", s[grand].fine, s[head].form);
+void grand_alone_templates(const FeatureSet& set, const Sentence<Atom>& s, Index grand, Index head,
+                           Sink& sink) {
+  in_every_grain(set, s, sink, [&](const auto& words, auto& f) {
+    f("NONE gp hp", words[grand].fine, words[head].fine);
+    f("NONE gp hw", words[grand].fine, words[head].form);
+  });
 }
 
 }  // namespace arbora::features

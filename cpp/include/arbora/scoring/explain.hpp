@@ -15,7 +15,7 @@ inline std::string text_of(const features::NamedAtom& atom) { return atom.text; 
 inline std::string text_of(std::uint64_t number) { return std::to_string(number); }
 
 struct Contribution {
-  std::string_view name;  // of the template
+  std::string name;  // of the template
   std::vector<std::string> atoms;
   unsigned variant;  // kAnyVariant, or the arc's direction and distance
   bool of_outcome;   // a weight of the arc's outcome, not of the arc
@@ -37,11 +37,18 @@ struct FeatureRecord {
   template <class... Atoms>
   void weighted(float value, const features::Template& name, const Atoms&... atoms) {
     const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
-    for (const unsigned twin : {variants.first, variants.second}) {
-      const double weight = static_cast<double>(weights[slot ^ twin]);
-      entries.push_back(
-          {name.name, {text_of(atoms)...}, twin, false, static_cast<double>(value) * weight});
-    }
+    record(slot ^ variants.first, variants.first, value, name, atoms...);
+    if (variants.second == variants.first) return;  // no twin
+    record(slot ^ variants.second, variants.second, value, name, atoms...);
+  }
+
+ private:
+  template <class... Atoms>
+  void record(std::uint32_t place, unsigned variant, float value, const features::Template& name,
+              const Atoms&... atoms) {
+    const double weight = static_cast<double>(weights[place]);
+    entries.push_back(
+        {name.text(), {text_of(atoms)...}, variant, false, static_cast<double>(value) * weight});
   }
 };
 

@@ -1,7 +1,8 @@
 // Sinks of the feature templates: what all kernels share, and those for tables of single weights.
 //
 // A feature's slot is the top bits of its key; each feature fires twice, at the slot XOR each of
-// two variants below 16, so that both weights lie in one cache line.
+// two variants below 16, so that both weights lie in one cache line. Where both variants are the
+// same, it fires once.
 #pragma once
 
 #include <array>
@@ -104,8 +105,9 @@ class SlotScore {
 
  private:
   double both(std::uint32_t slot) const {
-    return static_cast<double>(weights_[slot ^ variants_.first]) +
-           static_cast<double>(weights_[slot ^ variants_.second]);
+    const auto first = static_cast<double>(weights_[slot ^ variants_.first]);
+    if (variants_.second == variants_.first) return first;
+    return first + static_cast<double>(weights_[slot ^ variants_.second]);
   }
   double sum() const {
     double total = rest_;
@@ -153,6 +155,7 @@ struct SlotEntries {
     if (sees_hidden(atoms...)) return;
     const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
     entries.add(slot ^ variants.first, static_cast<double>(value) * d);
+    if (variants.second == variants.first) return;
     entries.add(slot ^ variants.second, static_cast<double>(value) * d);
   }
 };
