@@ -80,7 +80,7 @@ def reproduce(
     command = shlex.join(["arbora", *sys.argv[1:]])
     with step_progress("reproducing", None, unit="runs", quiet=quiet) as bar:
         report = run(
-            recipe.paper, treebanks or _EXAMPLE, tables=table, languages=language, quick=quick,
+            paper, treebanks or _EXAMPLE, tables=table, languages=language, quick=quick,
             processes=jobs, out=out, progress=_Lines(bar, quiet), command=command,
         )  # fmt: skip
     if as_json:

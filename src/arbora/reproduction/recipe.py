@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from arbora.errors import ArgumentError
+from arbora.errors import ArgumentError, reason, unreadable
 
 __all__ = [
     "PAPERS",
@@ -178,11 +179,26 @@ class Recipe:
 
 
 def read_recipe(paper: str) -> Recipe:
-    """The recipe of a paper, by its short name."""
+    """The recipe of a paper by its short name, or your own from a file that ends in .toml."""
+    if paper.endswith(".toml"):
+        return _read_own(Path(paper))
     if paper not in PAPERS:
-        raise ArgumentError(f"there is no recipe for {paper!r}: choose {', '.join(PAPERS)}.")
+        raise ArgumentError(
+            f"there is no recipe for {paper!r}: choose {', '.join(PAPERS)}, or give a .toml file."
+        )
     text = (files("arbora.reproduction") / "recipes" / f"{paper}.toml").read_text(encoding="utf-8")
     return recipe_from(paper, tomllib.loads(text))
+
+
+def _read_own(path: Path) -> Recipe:
+    try:
+        return recipe_from(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except KeyError as error:
+        raise ArgumentError(f"{path}: the recipe has no entry {error}.") from error
+    except (ValueError, TypeError) as error:  # of TOML too
+        raise ArgumentError(f"{path}: the recipe cannot be read: {reason(error)}.") from error
 
 
 def recipe_from(paper: str, values: dict[str, Any]) -> Recipe:
