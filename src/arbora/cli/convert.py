@@ -34,7 +34,7 @@ def convert(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="IN...", help="Files, or folders of .mrg and .parse files; - is standard input."
+            metavar="IN", help="Files, or folders of .mrg and .parse files; - is standard input."
         ),
     ],
     target: Annotated[str, typer.Argument(metavar="OUT", help="- is standard output.")],

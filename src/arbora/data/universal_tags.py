@@ -79,7 +79,7 @@ def with_universal_tags(source: Block | Iterable[Sentence], tags: TagMap) -> Blo
             _tagged_sentence(sentence, table, missing)
             for sentence in as_list(source, "with_universal_tags takes a block or sentences")
         ]
-    warn_of_unmapped(missing, stacklevel=3)
+    warn_of_unmapped(missing)
     return made
 
 
@@ -99,7 +99,7 @@ def tagged_block(block: Block, table: Mapping[str, str], missing: Counter[str]) 
     return block.with_columns(upos=columns)
 
 
-def warn_of_unmapped(missing: Mapping[str, int], stacklevel: int = 2) -> None:
+def warn_of_unmapped(missing: Mapping[str, int]) -> None:
     """Warns of words whose tag a map lacks, if there are any."""
     if missing:
         most = sorted(missing.items(), key=lambda item: (-item[1], item[0]))
@@ -109,7 +109,7 @@ def warn_of_unmapped(missing: Mapping[str, int], stacklevel: int = 2) -> None:
             f"the map has no universal tag for {sum(missing.values()):,} words ({shown}{more}); "
             "their tag is now X.",
             DataWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=3,  # the caller of the public function
         )
 
 
