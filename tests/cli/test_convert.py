@@ -81,6 +81,72 @@ def test_errors(run, files, arguments, words):
     assert not (files / "out").exists()
 
 
+TREE = "( (S (NP-SBJ (NNS Eels)) (VP (VBP swim) (NP (-NONE- *)))))\n"
+
+
+def test_brackets_of_several_folders(run, files):
+    for section in ("02", "03"):
+        (files / "wsj" / section).mkdir(parents=True)
+        (files / "wsj" / section / f"wsj_{section}00.mrg").write_text(TREE)
+    done = run(
+        "convert", "wsj/02", "wsj/03", "train.conll", "--from", "ptb", "--head-rules",
+        "yamada2003", "--to", "conllx", "--universal-tags", "penn",
+    )  # fmt: skip
+    assert done.exit_code == 0
+    assert done.stderr == (
+        "arbora: Penn Treebank brackets to CoNLL-X: 2 sentences, 4 words; lost: phrases 8, "
+        "empty elements 2, function tags 2.\n"
+    )
+    sentence = "1\tEels\t_\tNOUN\tNNS\t_\t2\t_\t_\t_\n2\tswim\t_\tVERB\tVBP\t_\t0\t_\t_\t_\n\n"
+    assert (files / "train.conll").read_text() == 2 * sentence
+
+
+def test_two_formats_in_one_summary(run, files):
+    (files / "x.mrg").write_text(TREE)
+    done = run("convert", "x.mrg", "gold.conllu", "out.conllu", "--to", "conllu")
+    assert "Penn Treebank brackets and CoNLL-U to CoNLL-U: 3 sentences, 9 words" in done.stderr
+
+
+def test_unknown_tags_give_one_line(run, files):
+    (files / "x.mrg").write_text(TREE.replace("VBP", "KNOT"))
+    done = run("convert", "x.mrg", "out", "--to", "conllx", "--universal-tags", "penn", "--quiet")
+    assert done.exit_code == 0
+    assert_one_sentence(done.stderr, "no universal tag for 1 words (KNOT 1); their tag is now X")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("x.mrg", "out", "--to", "ptb"), "Penn Treebank brackets are read, not written"),
+        (("x.mrg", "out", "--to", "conllx", "--strict"), "x.mrg, line 1: CoNLL-X cannot hold"),
+        (("x.mrg", "out", "--to", "conllx", "--head-rules", "no"), "there is no table of head"),
+        (("gold.conllu", "out", "--to", "conllx", "--head-rules", "yamada2003"), "which has heads"),
+        (("x.mrg", "out", "--to", "conllx", "--universal-tags", "no"), "there is no map of univ"),
+        (("x.mrg", "out", "--to", "conll2008", "--universal-tags", "penn"), "has no column for"),
+        (("empty", "out", "--to", "conllx"), "empty has no files that end in .mrg or .parse"),
+        (("bad.mrg", "out", "--to", "conllx"), "bad.mrg, line 2: a bracket is not closed"),
+        (("-", "-", "out", "--to", "conllx"), "standard input (-) can be used for one file"),
+    ],
+)
+def test_errors_with_brackets(run, files, arguments, words):
+    (files / "x.mrg").write_text(TREE)
+    (files / "bad.mrg").write_text(TREE + "(NP")
+    (files / "empty").mkdir()
+    assert_one_sentence(run("convert", *arguments).stderr, words)
+    assert not (files / "out").exists()
+
+
+def test_brackets_in_other_commands(run, files, model):
+    (files / "x.mrg").write_text(TREE)
+    done = run("parse", "--model", model, "x.mrg")
+    assert done.exit_code == 0, done.stderr
+    assert [line.split("\t")[1] for line in done.stdout.split("\n") if line[:1].isdigit()] == [
+        "Eels", "swim",
+    ]  # fmt: skip
+    figures = run("stats", "x.mrg", "--json")
+    assert figures.exit_code == 0, figures.stderr
+
+
 def test_skip_bad(run, files):
     (files / "bad").write_text(GOLD + "1\tx\n\n" + GOLD)
     done = run("convert", "bad", "out", "--to", "conllx")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arbora.cli.files import check_writable, report_skipped
+from arbora.cli.files import check_one_input, check_writable, report_skipped
 from arbora.cli.output import write_json
 from arbora.cli.progress import byte_progress
-from arbora.cli.shared import AsJson, FormatOption, Quiet, SkipBad
+from arbora.cli.shared import AsJson, Quiet, SkipBad
 from arbora.cli.terminal import tell
 from arbora.errors import ArgumentError
 
@@ -23,27 +23,57 @@ arbora convert train.conllu train.conll --to conllx
 
 arbora convert roles.conll09 roles.conllu --to conllu --strict
 
-arbora parse test.conllu | arbora convert - - --to conll2009"""
+arbora parse test.conllu | arbora convert - - --to conll2009
+
+arbora convert wsj/22 dev.conll --from ptb --head-rules yamada2003 --to conllx
+
+arbora convert ddt.conll ddt-u.conll --from conllx --to conllx --universal-tags ddt"""
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="The file; - is standard input.")],
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="IN", help="Files, or folders of .mrg and .parse files; - is standard input."
+        ),
+    ],
     target: Annotated[str, typer.Argument(metavar="OUT", help="- is standard output.")],
     to: Annotated[
         str, typer.Option(metavar="NAME", help="conllu, conllx, conll2008 or conll2009.")
     ],
-    format: FormatOption = None,  # noqa: A002  # the option's name
+    format: Annotated[  # noqa: A002  # the option's name
+        str | None,
+        typer.Option(
+            "--format", "--from", metavar="NAME",
+            help="Format of IN: conllu, conllx, conll2008, conll2009 or ptb (default: detected).",
+        ),
+    ] = None,
+    head_rules: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE", help="Finds heads in phrases of ptb files (default: yamada2003)."
+        ),
+    ] = None,
+    universal_tags: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Makes universal coarse tags of fine tags: penn, ddt, cast3lb, eus3lb or a file.",
+        ),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse to lose anything: stop at the first sentence.")
     ] = False,
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
-) -> None:
+) -> None:  # fmt: skip
     """Convert a treebank: all that the other format can hold, and a list of what it cannot.
 
-    CoNLL-U holds everything: columns that it lacks go into MISC, and come out of it again.
+    Several files become one. CoNLL-U holds everything: columns that it lacks go into MISC, and come
+    out of it again.
     """
+    check_one_input(*sources)
     if as_json and target == "-":
         raise ArgumentError("--json and the sentences cannot both go to standard output.")
     if target != "-":
@@ -51,10 +81,11 @@ def convert(
 
     from arbora.data import convert as do
 
-    with byte_progress("converting", _size(source), quiet=quiet) as bar:
+    with byte_progress("converting", _size(sources), quiet=quiet) as bar:
         answer = do(
-            source, target, to, format=format, skip_bad=skip_bad, on_error=report_skipped,
+            sources, target, to, format=format, skip_bad=skip_bad, on_error=report_skipped,
             strict=strict, on_chunk=lambda chunk: bar.reached(chunk.bytes_read),
+            head_rules=head_rules, universal_tags=universal_tags,
         )  # fmt: skip
     if as_json:
         write_json(answer.to_dict())
@@ -68,15 +99,20 @@ def _summary(answer: Conversion) -> str:
     made = f"{answer.sentences:,} sentences, {answer.words:,} words"
     if not answer.source:
         return f"{made}."
-    way = f"{FORMATS[answer.source].title} to {FORMATS[answer.target].title}: {made}"
+    here = " and ".join(FORMATS[name].title for name in answer.source.split(" + "))
+    way = f"{here} to {FORMATS[answer.target].title}: {made}"
     if not answer.lost:
         return f"{way}; nothing was lost."
     return f"{way}; lost: {', '.join(f'{name} {count:,}' for name, count in answer.lost.items())}."
 
 
-def _size(path: str) -> int | None:
-    """Bytes of the file, if it is one."""
+def _size(paths: list[str]) -> int | None:
+    """Bytes of the files, if all of them are files."""
     try:
-        return Path(path).stat().st_size if Path(path).is_file() else None
+        return (
+            sum(Path(x).stat().st_size for x in paths)
+            if all(Path(x).is_file() for x in paths)
+            else None
+        )
     except OSError:
         return None

@@ -45,7 +45,7 @@ FormatOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="File format: conllu, conllx, conll2008 or conll2009 (default: detected).",
+        help="File format: conllu, conllx, conll2008, conll2009 or ptb (default: detected).",
     ),
 ]
 SkipBad = Annotated[

@@ -24,18 +24,22 @@ from arbora.data.formats import (
     Writer,
     format_named,
 )
+from arbora.data.head_rules import HeadRules, head_rules
 from arbora.data.output import open_output
 from arbora.data.sentence import Sentence, parse_feats
 from arbora.data.stage import Stage
 from arbora.data.stats import TreebankStats, treebank_stats
+from arbora.data.universal_tags import UNIVERSAL_TAGS, tag_map, with_universal_tags
 
 __all__ = [
     "FORMATS",
+    "UNIVERSAL_TAGS",
     "Block",
     "Chunk",
     "ColumnFormat",
     "Conversion",
     "Format",
+    "HeadRules",
     "Items",
     "Layout",
     "Piece",
@@ -51,11 +55,14 @@ __all__ = [
     "Writer",
     "convert",
     "format_named",
+    "head_rules",
     "open_output",
     "parse_feats",
     "read_blocks",
     "read_conllu",
     "sentences_of",
+    "tag_map",
     "treebank_stats",
+    "with_universal_tags",
     "write_conllu",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from arbora.data.block import Block
@@ -34,7 +34,7 @@ class Chunk:
     """A block of sentences, the errors of invalid ones, and the progress in the file.
 
     `format` is the name of the file's format. `format_known` is False if it was neither given nor
-    recognised.
+    recognised. `lines` and `lost` are those of `Piece`.
     """
 
     block: Block
@@ -43,6 +43,8 @@ class Chunk:
     bytes_total: int | None  # None if it is not known
     format: str = "conllu"
     format_known: bool = True
+    lines: Sequence[int] = ()
+    lost: Sequence[Mapping[str, int]] = ()
 
 
 def read_blocks(
@@ -54,13 +56,15 @@ def read_blocks(
     chunk_size: int = CHUNK_SIZE,
     max_sentence_bytes: int = MAX_SENTENCE_BYTES,
     max_words: int | None = None,
+    readers: Mapping[str, Reader] | None = None,
 ) -> Iterator[Chunk]:
     """Blocks of about `chunk_size` bytes, cut between sentences; options as in `read_conllu`.
 
     Memory is bounded by a few chunks for files of any size; only a sentence longer than a chunk
     takes more, and one of more than `max_sentence_bytes` is an error. `chunk_size` affects nothing
     except how sentences are grouped into blocks. A sentence of more than `max_words` counts as
-    malformed. The first unusual line of a file causes a `DataWarning`.
+    malformed. The first unusual line of a file causes a `DataWarning`. `readers` replaces the
+    readers of formats, by their names.
     """
     if format is not None:
         format_named(format)
@@ -78,7 +82,7 @@ def read_blocks(
         raise ArgumentError(f"on_error must be a function of an error, not {on_error!r}.")
     with open_source(path) as source:
         name, known = (format, True) if format is not None else _recognised(source)
-        reader = format_named(name).reader
+        reader = (readers or {}).get(name) or format_named(name).reader
         place = Place(trees=trees, skip_bad=skip_bad, max_words=max_words)
         for chunk in _chunks(source, reader, place, chunk_size, max_sentence_bytes):
             chunk = replace(chunk, format=name, format_known=known)  # the same one
@@ -125,7 +129,10 @@ def _chunks(
         )  # fmt: skip
         if len(piece.block) or errors:
             wanted = chunk_size
-            yield Chunk(piece.block, errors, source.position, source.total)
+            yield Chunk(
+                piece.block, errors, source.position, source.total, lines=piece.lines,
+                lost=piece.lost,
+            )  # fmt: skip
         elif len(pending) > longest and not is_last:
             raise DataError(
                 f"a sentence has more than {longest / 1e6:,.0f} MB; is this CoNLL? (read_conllu "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
@@ -40,7 +40,9 @@ class Piece:
 
     `size` is in bytes: the rest is read again together with the text that follows. `next_line` is
     the number of the first line that was not read. `faults` are pairs of line and reason,
-    `remarks` the same for unusual lines that were read.
+    `remarks` the same for unusual lines that were read. `lines` are the lines that the sentences
+    begin on, if the block does not know them. `lost` counts what each sentence had in the file and
+    does not have in the block; it is empty if nothing is lost.
     """
 
     block: Block
@@ -48,6 +50,8 @@ class Piece:
     next_line: int
     faults: Sequence[tuple[int, str]] = ()
     remarks: Sequence[tuple[int, str]] = ()
+    lines: Sequence[int] = ()
+    lost: Sequence[Mapping[str, int]] = ()
 
     @classmethod
     def of_block(cls, block: Block) -> Piece:
@@ -63,6 +67,8 @@ class Piece:
         size: int,
         next_line: int,
         faults: Sequence[tuple[int, str]] = (),
+        remarks: Sequence[tuple[int, str]] = (),
+        lost: Sequence[Mapping[str, int]] = (),
         **columns: Any,
     ) -> Piece:
         """Sentences given as columns (`Block.from_columns`), each with the line it begins on.
@@ -79,12 +85,15 @@ class Piece:
         starts = np.array([made.line(i) for i in range(len(made))], dtype=np.int64)
         bad = [int(np.searchsorted(starts, line, "right")) - 1 for line, _ in checked.faults]
         found += [(lines[i], reason) for i, (_, reason) in zip(bad, checked.faults, strict=True)]
-        found.sort()
-        end = min((line for line, _ in found), default=next_line)
-        kept = [i for i in range(len(made)) if i not in bad and (place.skip_bad or lines[i] < end)]
+        found.sort(key=lambda fault: fault[0])
+        first = None if place.skip_bad else min((line for line, _ in found), default=None)
+        kept = [i for i in range(len(made)) if i not in bad and (first is None or lines[i] < first)]
         text = b"".join(made.text(i) for i in kept)
         block = Block(text, made.layout, first_sentence=place.first_sentence)
-        return cls(block, size, next_line, found if place.skip_bad else found[:1])
+        return cls(
+            block, size, next_line, found if place.skip_bad else found[:1], remarks,
+            [lines[i] for i in kept], [lost[i] for i in kept] if lost else (),
+        )  # fmt: skip
 
 
 class Reader(Protocol):
@@ -112,10 +121,14 @@ class Format:
     """An entry of the table of formats.
 
     `blank_lines` is True if blank lines separate sentences: then one is inserted between texts that
-    lack it.
+    lack it. A format with `read_only` is never written: its writer, of another format, is for
+    sentences that come from such files. `endings` are the ends of the names of files that are read
+    from a folder.
     """
 
     title: str  # the usual name
     reader: Reader
     writer: Writer
     blank_lines: bool = True
+    read_only: bool = False
+    endings: tuple[str, ...] = ()

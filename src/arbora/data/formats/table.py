@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from arbora.data.block import Layout
+from arbora.data.formats.brackets import BracketReader
 from arbora.data.formats.column_format import ColumnFormat
 from arbora.data.formats.conll2008 import CONLL2008
 from arbora.data.formats.conll2009 import CONLL2009
@@ -18,7 +19,11 @@ FORMATS: dict[str, Format] = {
     "conllx": Format("CoNLL-X", CONLLX, CONLLX),
     "conll2008": Format("CoNLL-2008", CONLL2008, CONLL2008),
     "conll2009": Format("CoNLL-2009", CONLL2009, CONLL2009),
-}
+    "ptb": Format(
+        "Penn Treebank brackets", BracketReader(), CONLLU, read_only=True,
+        endings=(".mrg", ".parse"),
+    ),
+}  # fmt: skip
 
 
 def format_named(name: str) -> Format:

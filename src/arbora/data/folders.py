@@ -1,0 +1,56 @@
+"""Files of a treebank that is kept in folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from arbora.data.formats import FORMATS, format_named
+from arbora.data.source import ReadPath, check_path
+from arbora.errors import ArgumentError, FileError, unreadable
+
+__all__ = ["files_of"]
+
+
+def files_of(
+    source: ReadPath | Sequence[ReadPath],
+    format: str | None = None,  # noqa: A002  # the public name
+) -> list[ReadPath]:
+    """A list of files and folders with the files of each folder in its place.
+
+    The files of a folder are those with an ending of the format (of any format, if there is no
+    name), also in folders below, in order of their names. The case of endings does not matter, and
+    `.gz` may follow.
+    """
+    given = list(source) if isinstance(source, list | tuple) else [source]
+    if not given:
+        raise ArgumentError("there are no files to convert; give at least one.")
+    entries = FORMATS.values() if format is None else [format_named(format)]
+    endings = tuple(ending for entry in entries for ending in entry.endings)
+    files: list[ReadPath] = []
+    for path in given:
+        folder = _folder(path)
+        files += [path] if folder is None or not endings else _files_below(folder, endings)
+    return files
+
+
+def _folder(path: ReadPath) -> Path | None:
+    if not isinstance(path, str | os.PathLike) or path == "-":
+        return None
+    check_path(path)
+    return Path(path) if Path(path).is_dir() else None
+
+
+def _files_below(folder: Path, endings: tuple[str, ...]) -> list[ReadPath]:
+    try:
+        files = sorted(
+            path
+            for path in folder.rglob("*")
+            if path.name.lower().removesuffix(".gz").endswith(endings) and path.is_file()
+        )
+    except OSError as error:
+        raise unreadable(folder, error) from error
+    if not files:
+        raise FileError(f"{folder} has no files that end in {' or '.join(endings)}.")
+    return list(files)
