@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arbora.data import Sentence, read_conllu
+from arbora.data.universal_tags import with_universal_tags
 from arbora.errors import ArgumentError, DataWarning
 from arbora.reproduction.recipe import Corpus, Quick, Recipe
 
@@ -100,7 +101,10 @@ class Treebanks:
         path = _file(self.folder / corpus.folder, part)
         with warnings.catch_warnings():  # `arbora stats` shows them; here they would repeat
             warnings.simplefilter("ignore", DataWarning)
-            return [] if path is None else list(read_conllu(path))
+            sentences = [] if path is None else list(read_conllu(path))
+            if corpus.universal_tags is None:
+                return sentences
+            return with_universal_tags(sentences, corpus.universal_tags)
 
 
 def _file(folder: Path, part: str) -> Path | None:
