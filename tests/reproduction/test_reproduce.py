@@ -134,7 +134,7 @@ def cell(report, way, column):
 def test_report(finished):
     out, report = finished
     page = (out / "small.md").read_text(encoding="utf-8")
-    assert "| treebank (stand-in) | as printed |" in page
+    assert "| treebank | as printed |" in page
     assert "these figures are not results" not in page
     kept = json.loads((out / "small.json").read_text(encoding="utf-8"))
     assert kept["quick"] is False

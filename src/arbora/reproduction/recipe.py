@@ -56,6 +56,7 @@ class Corpus:
     test: Literal["file", "tail"] = "file"
     test_sentences: int | None = None
     universal_tags: str | None = None
+    known_heads: float = 1.0  # share of the training heads that are given
 
     @property
     def kind(self) -> str:

@@ -73,7 +73,7 @@ def _page(
     for spec in recipe.tables:
         if spec.name not in tables:
             continue
-        where = f" (section {spec.section})" if spec.section else ""
+        where = f" ({_place(spec.section)})" if spec.section else ""
         lines += [f"### {_heading(spec.name)}: {spec.title}{where}", ""]
         if f"{recipe.paper}-{spec.name}" in plots:
             lines += [f"![{spec.title}]({recipe.paper}-{spec.name}.svg)", ""]
@@ -85,6 +85,10 @@ def _page(
 _RULE_OF_CLAIMS = "| ---: | --- | --- | --- | --- |"
 
 
+def _place(section: str) -> str:
+    return f"section {section}" if section[0].isdecimal() else section
+
+
 def _heading(name: str) -> str:
     return f"Table {name}" if name.isdecimal() else name[0].upper() + name[1:]
 
@@ -93,7 +97,8 @@ def _explanation(recipe: Recipe) -> list[str]:
     lines = [
         "*Published* figures are the paper's. *As printed* is the paper's recipe on our data, "
         "*ours* today's defaults for the same kind of parser. *Original data* is the paper's own "
-        f"treebank, a *stand-in* another treebank of the language. Evaluation rule: {recipe.rule}.",
+        "treebank, a *stand-in* another treebank of the language. Evaluation rule: "
+        f"{recipe.rule or 'that of the file format'}.",
         "", "## Recipe", "", "| paper | what the paper does, and what is done here |",
         "| --- | --- |",
     ]  # fmt: skip

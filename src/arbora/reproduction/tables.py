@@ -39,7 +39,7 @@ def accuracy_table(results: Results, spec: TableSpec) -> Table:
     found: dict[str, list[list[float | None]]] = {}
     for corpus in corpora_of(results.recipe, spec, results.corpora):
         for name, cells in _lines(results, spec, corpus):
-            table.rows.append([f"{corpus.language} ({corpus.kind})", name, *_cells(spec, cells)])
+            table.rows.append([_row_title(results, corpus), name, *_cells(spec, cells)])
             found.setdefault(name, []).append(cells)
             table.values += _values(spec, corpus, name, cells)
             if name == WAYS["printed"] and spec.lines:
@@ -54,6 +54,13 @@ def accuracy_table(results: Results, spec: TableSpec) -> Table:
     if spec.note:
         table.notes.append(spec.note)
     return table
+
+
+def _row_title(results: Results, corpus: Corpus) -> str:
+    """The language and whether the data are the paper's; recipes without a paper have no such."""
+    if not any(one.original for one in results.recipe.corpora):
+        return corpus.language
+    return f"{corpus.language} ({corpus.kind})"
 
 
 def _lines(

@@ -54,7 +54,9 @@ def train_and_test(splits: Splits, settings: Mapping[str, Any], rule: str) -> Ou
         options = build(ParseOptions, _decoding(decoder))
         block = parse_block(parser.decoder(options), read_treebank(splits.test), options)
         took[f"seconds_per_sentence {decoder}"] = (time.perf_counter() - started) / len(splits.test)
-        found["tests"][decoder] = _judge(splits.test, block, rule_for(rule, ""))
+        found["tests"][decoder] = _judge(
+            splits.test, block, rule_for(rule or None, splits.test[0].format)
+        )
     return found, took
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from arbora.data import Sentence, read_conllu
 from arbora.data.universal_tags import with_universal_tags
 from arbora.errors import ArgumentError, DataWarning
@@ -91,6 +93,8 @@ class Treebanks:
                 dev = _first_words(dev, words)
         if corpus.train_words is not None:
             train = _first_words(train, corpus.train_words)
+        if corpus.known_heads < 1.0:
+            train = _with_gaps(train, corpus.known_heads)
         return Splits(train, dev or None, test)
 
     def _is_treebank(self, name: str) -> bool:
@@ -132,3 +136,12 @@ def _cut_tail(
         count = len(_first_words(train[::-1], words))
     count = min(count, len(train) - 1)
     return train[:-count], train[-count:]
+
+
+def _with_gaps(train: list[Sentence], share: float) -> list[Sentence]:
+    """The sentences with each head kept with this probability."""
+    rng = np.random.default_rng(0)
+    return [
+        sentence.with_tree(np.where(rng.random(len(sentence)) < share, sentence.heads, -1))
+        for sentence in train
+    ]

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from arbora.reproduction.jobs import Job
-from arbora.reproduction.measurements import iterations, programs, statistics, tightness
+from arbora.reproduction.measurements import (
+    iterations,
+    programs,
+    solvers,
+    statistics,
+    tightness,
+)
 from arbora.reproduction.recipe import Corpus, Quick, Recipe, TableSpec
 from arbora.reproduction.results import Results, corpora_of
 from arbora.reproduction.tables import Table
@@ -29,6 +35,7 @@ MEASUREMENTS: dict[str, Callable[[Splits, Job, Path], Outcome]] = {
     "limits": iterations.measure_limits,
     "walks": iterations.measure_walks,
     "tightness": tightness.measure,
+    "solvers": solvers.measure,
 }
 
 Found = Sequence[tuple[Job, Mapping[str, Any], Mapping[str, float]]]  # jobs, results, timings
@@ -40,6 +47,7 @@ _TABLES: dict[str, Callable[[TableSpec, Found], Table]] = {
     "limits": iterations.table,
     "walks": iterations.table,
     "tightness": tightness.table,
+    "solvers": solvers.table,
 }
 
 
