@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from arbora.data.formats import FORMATS, format_named
 from arbora.data.source import ReadPath, check_path
@@ -23,7 +24,8 @@ def files_of(
     name), also in folders below, in order of their names. The case of endings does not matter, and
     `.gz` may follow.
     """
-    given = list(source) if isinstance(source, list | tuple) else [source]
+    several = isinstance(source, list | tuple)
+    given = cast("list[ReadPath]", list(source) if several else [source])  # type: ignore[arg-type]
     if not given:
         raise ArgumentError("there are no files to convert; give at least one.")
     entries = FORMATS.values() if format is None else [format_named(format)]

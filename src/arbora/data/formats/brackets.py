@@ -20,6 +20,7 @@ __all__ = ["BracketReader"]
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BETWEEN = re.compile(rb"(?:\s+|^\*x\*[^\n]*(?:\n|\Z))*", re.MULTILINE)
 _OPENING = re.compile(rb"\(\s*(\(|[^\s()]*)")
+_BRACKET = re.compile(rb"[()]")
 _FIRST_IN_LINE = re.compile(rb"^\(", re.MULTILINE)
 
 
@@ -114,14 +115,15 @@ class _Reading:
         The next tree begins where the brackets are closed. If they are not, or not all of them, it
         begins on a line that begins like this one, or with a bracket that has no label.
         """
-        closed = _closing(self.text, start, end)
         openings = {_opening(self.text, start), b"("}
         similar = (
             found.start()
             for found in _FIRST_IN_LINE.finditer(self.text, start + 1, end)
             if _opening(self.text, found.start()) in openings
         )
-        following = min((x for x in (closed, next(similar, None)) if x is not None), default=None)
+        next_tree = next(similar, None)
+        closed = _closing(self.text, start, end if next_tree is None else next_tree)
+        following = next_tree if closed is None else closed
         if following is None and not self.place.is_last:
             return None
         self.faults.append((self._line_of(error.offset, count=False), error.reason))
@@ -155,7 +157,7 @@ def _opening(text: bytes, start: int) -> bytes:
 def _closing(text: bytes, start: int, end: int) -> int | None:
     """The offset after the bracket that closes the one at `start`."""
     depth = 0
-    for found in re.compile(rb"[()]").finditer(text, start, end):
+    for found in _BRACKET.finditer(text, start, end):
         depth += 1 if found[0] == b"(" else -1
         if depth == 0:
             return found.end()
