@@ -36,7 +36,7 @@ class Report:
 
 
 def write_report(results: Results, tables: dict[str, Table], command: str, out: Path) -> Report:
-    """Writes PAPER.md, PAPER.json and the plots."""
+    """Writes PAPER.md, PAPER.json, the plots, and times, which differ between runs, apart."""
     recipe = results.recipe
     verdicts = [judge(results, tables, claim) for claim in recipe.claims]
     written = [path for table in tables.values() for path in _plot(recipe, table, out)]
@@ -90,7 +90,7 @@ def _place(section: str) -> str:
 
 
 def _heading(name: str) -> str:
-    return f"Table {name}" if name.isdecimal() else name[0].upper() + name[1:]
+    return f"Table {name}" if name.isdecimal() else (name[0].upper() + name[1:]).replace("-", " ")
 
 
 def _explanation(recipe: Recipe) -> list[str]:
@@ -149,7 +149,7 @@ def _plot(recipe: Recipe, table: Table, out: Path) -> list[Path]:
         from matplotlib.figure import Figure
     except ImportError:
         return []
-    mpl.rcParams.update({"svg.hashsalt": "arbora", "font.size": 11})
+    mpl.rcParams.update({"svg.hashsalt": "arbora", "svg.fonttype": "none", "font.size": 11})
     figure = Figure(figsize=(3.8 * len(table.curves), 3.3), layout="constrained")
     for place, (title, lines) in enumerate(table.curves.items(), 1):
         axes = figure.add_subplot(1, len(table.curves), place)

@@ -14,6 +14,7 @@ __all__ = ["WAYS", "Table", "accuracy_table", "markdown"]
 
 WAYS: dict[Way, str] = {"printed": "as printed", "ours": "ours"}
 
+TIMES = ("seconds", "train_seconds")  # measures that differ between runs
 _DIGITS = {"seconds": 4, "train_seconds": 4, "best_pass": 1}
 
 
@@ -27,6 +28,7 @@ class Table:
     rows: list[list[str]]
     notes: list[str] = field(default_factory=list)
     values: list[dict[str, Any]] = field(default_factory=list)
+    times: list[dict[str, Any]] = field(default_factory=list)  # values that differ between runs
     curves: dict[str, dict[str, list[float | None]]] = field(default_factory=dict)
     axis: list[str] = field(default_factory=list)
     axis_title: str = ""
@@ -41,7 +43,12 @@ def accuracy_table(results: Results, spec: TableSpec) -> Table:
         for name, cells in _lines(results, spec, corpus):
             table.rows.append([_row_title(results, corpus), name, *_cells(spec, cells)])
             found.setdefault(name, []).append(cells)
-            table.values += _values(spec, corpus, name, cells)
+            for column, value in zip(spec.columns, cells, strict=True):
+                into = table.times if column.measure in TIMES else table.values
+                into.append({
+                    "language": corpus.language, "data": corpus.kind, "recipe": name,
+                    "column": column.title, "value": value,
+                })  # fmt: skip
             if name == WAYS["printed"] and spec.lines:
                 table.curves[corpus.language] = _curves(spec, cells)
     if len(results.corpora) > 1:
@@ -74,18 +81,6 @@ def _lines(
         if any(cell is not None for cell in cells):
             lines.append((WAYS[way], cells))
     return lines
-
-
-def _values(
-    spec: TableSpec, corpus: Corpus, name: str, cells: list[float | None]
-) -> list[dict[str, Any]]:
-    return [
-        {
-            "language": corpus.language, "data": corpus.kind, "recipe": name,
-            "column": column.title, "value": value,
-        }
-        for column, value in zip(spec.columns, cells, strict=True)
-    ]  # fmt: skip
 
 
 def _curves(spec: TableSpec, cells: list[float | None]) -> dict[str, list[float | None]]:
@@ -149,11 +144,15 @@ def _grid_of(results: Results, options: dict[str, Any]) -> dict[str, Any]:
 
 def markdown(table: Table) -> str:
     """The table in Markdown; names to the left, figures to the right."""
-    left = 2 if table.headings[:2] == ["", ""] else 1
-    rule = ["---" if place < left else "---:" for place in range(len(table.headings))]
+    columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.headings)
+    rule = ["---:" if all(map(_is_figure, cells)) else "---" for cells in columns]
     lines = [_line(table.headings), _line(rule), *(_line(row) for row in table.rows)]
     notes = [f"- {note}" for note in table.notes]
     return "\n".join([*lines, "", *notes]).rstrip() + "\n"
+
+
+def _is_figure(cell: str) -> bool:
+    return not cell or cell[0].isdecimal() or cell[0] in "+-."
 
 
 def _line(cells: list[str]) -> str:

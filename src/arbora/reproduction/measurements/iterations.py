@@ -116,14 +116,14 @@ def table(
                     "language": job.corpus.language, "order": job.settings["options"]["order"],
                     "row": name, "column": column, "value": value,
                 })  # fmt: skip
-                made.curves.setdefault(column, {}).setdefault(order, []).append(value)
+                if name != "all" and column[0] in "%U":  # shares and UAS
+                    made.curves.setdefault(column, {}).setdefault(order, []).append(value)
     columns = list(next(iter(by_row.values()), {}))
     made.headings += columns
     for name, row in by_row.items():
         cells = [row.get(column) for column in columns]
         made.rows.append([name, *("" if cell is None else f"{cell:.2f}" for cell in cells)])
-    made.axis, made.axis_title = list(by_row), spec.axis_title
-    for lines in made.curves.values():  # the last row of all iterations is not on the axis
-        for values in lines.values():
-            values[:] = values[: len(made.axis)]
+    made.axis, made.axis_title = [name for name in by_row if name != "all"], spec.axis_title
+    if len(made.axis) == 1:  # nothing to draw
+        made.curves.clear()
     return made

@@ -110,10 +110,9 @@ def table(
             theirs = spec.settings["published"].get(order, {}).get(method, [])
             row = [f"{value:.4f}" if i == 2 else f"{value:.2f}" for i, value in enumerate(values)]
             made.rows.append([order, method, *row, *(map(str, theirs or [""] * len(columns)))])
-            made.values += [
-                {"order": order, "method": method, "column": column, "value": value}
-                for column, value in zip(columns, values, strict=True)
-            ]
+            for column, value in zip(columns, values, strict=True):
+                into = made.times if column == "s per sentence" else made.values
+                into.append({"order": order, "method": method, "column": column, "value": value})
         made.notes.append(
             f"{job.corpus.language} ({job.corpus.kind}), {order}: {result['sentences']} validation "
             f"sentences of at most {job.settings['longest']} words."

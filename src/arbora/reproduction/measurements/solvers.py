@@ -92,10 +92,9 @@ def table(
             values = [*(cells[name] for name in _COLUMNS), 1000 * took[solver]]
             values.append(1000 * took["HiGHS"])
             made.rows.append([order, solver, *(f"{value:.2f}" for value in values)])
-            made.values += [
-                {"order": order, "solver": solver, "column": column, "value": value}
-                for column, value in zip(columns, values, strict=True)
-            ]
+            for column, value in zip(columns, values, strict=True):
+                into = made.values if column in _COLUMNS else made.times
+                into.append({"order": order, "solver": solver, "column": column, "value": value})
         made.notes.append(
             f"{order}: {result['sentences']} validation sentences, {result['programs']} of them "
             "with the integer program."
