@@ -42,10 +42,12 @@ def write_report(results: Results, tables: dict[str, Table], command: str, out: 
     written = [path for table in tables.values() for path in _plot(recipe, table, out)]
     page = _page(results, tables, verdicts, command, {path.stem for path in written})
     contents = json.dumps(_as_dict(results, tables, verdicts, command), indent=1)
-    for path, text in (
-        (out / f"{recipe.paper}.md", page),
-        (out / f"{recipe.paper}.json", contents),
-    ):
+    times = {name: table.times for name, table in tables.items() if table.times}
+    texts = {".md": page, ".json": contents}
+    if times:
+        texts["-times.json"] = json.dumps(times, indent=1)
+    for ending, text in texts.items():
+        path = out / f"{recipe.paper}{ending}"
         _write(path, text.rstrip() + "\n")
         written.append(path)
     return Report(recipe, tables, verdicts, written)
