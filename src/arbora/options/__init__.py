@@ -41,6 +41,7 @@ from arbora.options.optimizers import (
     SgdOptions,
 )
 from arbora.options.orders import (
+    ClusterFeatures,
     FirstOrderOptions,
     GrandparentOptions,
     GrandsiblingOptions,
@@ -50,7 +51,7 @@ from arbora.options.orders import (
 )
 from arbora.options.parser import LabelsName, ParserOptions, RootName, Templates
 from arbora.options.parsing import ParseOptions
-from arbora.options.renamed import RENAMED_OPTIONS, current_names
+from arbora.options.renamed import RENAMED_OPTIONS, current_names, stored_names
 from arbora.options.spelling import speak_command_line, spelled
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "AutomataOptions",
     "BeliefLearnerOptions",
     "BeliefPropagationOptions",
+    "ClusterFeatures",
     "Component",
     "ConjugateGradientOptions",
     "DecodeName",
@@ -100,4 +102,5 @@ __all__ = [
     "public_options",
     "speak_command_line",
     "spelled",
+    "stored_names",
 ]

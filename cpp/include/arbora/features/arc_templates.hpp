@@ -19,7 +19,13 @@
 
 namespace arbora::features {
 
-enum class TemplateSet : int { rich = 0, mcdonald2005 = 1, squeezed2005 = 2, morphological = 3 };
+enum class TemplateSet : int {
+  rich = 0,
+  mcdonald2005 = 1,
+  squeezed2005 = 2,
+  morphological = 3,
+  pairs_squeezed = 4,  // squeezed2005 in older model files: only pairs of words are omitted
+};
 
 struct FeatureSet {
   TemplateSet templates = TemplateSet::rich;
@@ -97,13 +103,14 @@ void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role
     sink(role == Role::head ? head : modifier, atoms...);
   };
   const Word<Atom>&word = s[i], &before = s[i - 1], &after = s[i + 1];
+  const bool squeezed = set.templates == TemplateSet::squeezed2005;
   f("hw", "mw", word.form);
   f("hp", "mp", word.fine);
-  f("hw hp", "mw mp", word.form, word.fine);
+  if (!squeezed) f("hw hp", "mw mp", word.form, word.fine);
   if (!set.is_rich()) {
     if (word.is_long) {
       f("h5", "m5", word.stem);
-      f("h5 hp", "m5 mp", word.stem, word.fine);
+      if (!squeezed) f("h5 hp", "m5 mp", word.stem, word.fine);
     }
     return;
   }
@@ -148,33 +155,43 @@ void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role
   }
 }
 
-// The two ends together, as in McDonald, Crammer & Pereira (2005), table 1; `squeezed` omits the
-// templates that Smith & Smith (2007, section 5.2) omit.
+// The two ends together, as in McDonald, Crammer & Pereira (2005), table 1.
+//
+// Smith & Smith (2007, section 5.2) squeezed lexicalised features through clusters: they removed
+// "all word-word and lemma-lemma features and all tag fourgrams", which left a sixtieth of the
+// features or less. Here stems (five letters) take the place of lemmas. Without pairs of words, of
+// stems and without tag fourgrams, a tenth is left. squeezed2005 therefore omits every conjunction
+// of a word or stem, also with tags; words and stems alone remain, with their clusters. Over all
+// possible arcs of the Danish training data of CoNLL-X, 8.33 million features become 97 thousand,
+// a factor of 86. (Counted with their twins of direction and distance, the factor is 24.)
 template <class Atom, class Sink>
-void mcdonald_templates(bool squeezed, const Sentence<Atom>& s, Index head, Index modifier,
+void mcdonald_templates(TemplateSet set, const Sentence<Atom>& s, Index head, Index modifier,
                         const Between<Atom>& between, Sink& f) {
   const Word<Atom>&h = s[head], &m = s[modifier];
   const Word<Atom>&h_1 = s[head - 1], &h1 = s[head + 1], &m_1 = s[modifier - 1],
         &m1 = s[modifier + 1];
+  const bool whole = set == TemplateSet::mcdonald2005, squeezed = set == TemplateSet::squeezed2005;
   f("hp mp", h.fine, m.fine);
-  f("hp mw mp", h.fine, m.form, m.fine);
-  f("hw hp mp", h.form, h.fine, m.fine);
   if (!squeezed) {
+    f("hp mw mp", h.fine, m.form, m.fine);
+    f("hw hp mp", h.form, h.fine, m.fine);
+  }
+  if (whole) {
     f("hw hp mw mp", h.form, h.fine, m.form, m.fine);
     f("hw mw mp", h.form, m.form, m.fine);
     f("hw hp mw", h.form, h.fine, m.form);
     f("hw mw", h.form, m.form);
   }
-  if (m.is_long) f("hp m5 mp", h.fine, m.stem, m.fine);
-  if (h.is_long) f("h5 hp mp", h.stem, h.fine, m.fine);
-  if (!squeezed && (h.is_long || m.is_long)) {
+  if (!squeezed && m.is_long) f("hp m5 mp", h.fine, m.stem, m.fine);
+  if (!squeezed && h.is_long) f("h5 hp mp", h.stem, h.fine, m.fine);
+  if (whole && (h.is_long || m.is_long)) {
     f("h5 hp m5 mp", h.stem, h.fine, m.stem, m.fine);
     f("h5 m5 mp", h.stem, m.stem, m.fine);
     f("h5 hp m5", h.stem, h.fine, m.stem);
     f("h5 m5", h.stem, m.stem);
   }
   for (const Atom& b : between.fine()) f("hp bp mp", h.fine, b, m.fine);
-  if (!squeezed) {
+  if (whole) {
     f("hp hp+1 mp-1 mp", h.fine, h1.fine, m_1.fine, m.fine);
     f("hp-1 hp mp-1 mp", h_1.fine, h.fine, m_1.fine, m.fine);
     f("hp hp+1 mp mp+1", h.fine, h1.fine, m.fine, m1.fine);
@@ -347,8 +364,7 @@ void pair_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, 
     if (set.looks_at_inflection()) neighbour_templates(s, head, modifier, sink);
     rich_between_templates(set, s, head, modifier, between, sink);
   } else {
-    mcdonald_templates(set.templates == TemplateSet::squeezed2005, s, head, modifier, between,
-                       sink);
+    mcdonald_templates(set.templates, s, head, modifier, between, sink);
   }
   cluster_templates(s, head, modifier, sink);
 }
