@@ -1,6 +1,7 @@
 // Sentences turned into atoms; the filter of arcs. No arithmetic here.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,6 +9,7 @@
 
 #include "arbora/features/arc_filter.hpp"
 #include "arbora/features/arc_templates.hpp"
+#include "arbora/features/feature_counts.hpp"
 #include "arrays.hpp"
 
 namespace arbora::bindings {
@@ -42,6 +44,25 @@ void learn_filter(const Encoded& encoded, Input<std::int32_t> heads, InOut<std::
     first += n;
   }
   if (first != heads.size()) throw std::invalid_argument("heads: wrong size");
+}
+
+std::vector<std::tuple<std::string_view, std::int64_t, std::int64_t>> count_features(
+    const FeatureSet& features, const Encoded& encoded, Input<std::int32_t> heads,
+    std::int64_t sample) {
+  std::size_t words = 0;
+  for (Index i = 0; i < encoded.sentences(); ++i)
+    words += static_cast<std::size_t>(encoded.words(i));
+  if (heads.size() != 0 && heads.size() != words) throw std::invalid_argument("heads: wrong size");
+  if (sample < 1) throw std::invalid_argument("sample: at least 1");
+  std::vector<features::FeatureCount> counts;
+  {
+    nb::gil_scoped_release release;
+    counts = features::count_features(features, encoded, heads.size() == 0 ? nullptr : heads.data(),
+                                      static_cast<std::uint64_t>(sample));
+  }
+  std::vector<std::tuple<std::string_view, std::int64_t, std::int64_t>> rows;
+  for (const auto& count : counts) rows.emplace_back(count.name, count.plain, count.twins);
+  return rows;
 }
 
 }  // namespace
@@ -85,6 +106,8 @@ void bind_features(nb::module_& module) {
 
   module.def("learn_filter", &learn_filter, "encoded"_a, "heads"_a, "lengths"_a.noconvert(),
              "Widens the lengths of an arc filter so that the given trees pass.");
+  module.def("count_features", &count_features, "features"_a, "encoded"_a, "heads"_a, "sample"_a,
+             "Template, number of features, number of twins with direction and distance.");
 }
 
 }  // namespace arbora::bindings

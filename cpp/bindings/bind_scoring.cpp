@@ -68,7 +68,7 @@ void expand(const LinearModel& model, const Encoded& encoded, Ints sentences, Fl
   Sizes sizes;
   const Selection selection = select(encoded, sentences, threads, sizes);
   check(d_scores.size() == sizes.cells * static_cast<std::size_t>(model.width()), "d_scores");
-  check(gradient.weights() == model.weights(), "gradient");
+  check(gradient.weights() == model.weights() && gradient.shape() == model.shape(), "gradient");
   nb::gil_scoped_release release;
   scoring::expand_sentences(model, selection, d_scores.data(), gradient);
 }
@@ -98,7 +98,7 @@ void expand_labels(const RowTable& table, const Encoded& encoded, Ints sentences
   check(heads.size() == sizes.words, "heads");
   check_heads(selection, heads);
   check(d_scores.size() == sizes.words * static_cast<std::size_t>(table.width), "d_scores");
-  check(gradient.weights() == weights_of(table), "gradient");
+  check(gradient.weights() == weights_of(table) && gradient.shape() == table.shape(), "gradient");
   nb::gil_scoped_release release;
   scoring::expand_labels(table, selection, heads.data(), d_scores.data(), gradient);
 }
@@ -138,23 +138,24 @@ std::vector<Row> explain(const LinearModel& model, Input<Weight> weights, const 
   return rows;
 }
 
-LinearModel make_model(const FeatureSet& features, int bits, std::optional<RowTable> rows) {
+LinearModel make_model(const FeatureSet& features, int bits, std::optional<RowTable> rows,
+                       bool arcs_beside) {
   check(bits >= 4 && bits <= kMaxBits, "bits");
-  LinearModel model{{features, bits}, std::nullopt};
-  if (rows) {
-    rows->offset = std::size_t{1} << static_cast<unsigned>(bits);
-    model.rows = rows;
-  }
+  check(arcs_beside || rows, "rows");
+  LinearModel model{{features, bits}, rows, arcs_beside};
+  if (rows) model.rows->offset = model.arc_weights();
+  // Slots are 32 bits wide.
   check(model.weights() < (std::size_t{1} << 32U), "the number of weights");
   return model;
 }
 
-RowTable make_rows(const FeatureSet& features, int outcomes, int bits, Index width) {
-  check(bits >= 1 && bits <= kMaxBits && width >= 1, "bits");
-  check(outcomes >= 0 && outcomes <= static_cast<int>(Outcomes::token), "outcomes");
+RowTable make_rows(const FeatureSet& features, int outcomes, int bits, Index width, bool variants) {
+  // A twin's row is the feature's own XOR a variant below 16.
+  check(bits >= (variants ? 4 : 1) && bits <= kMaxBits && width >= 1, "bits");
+  check(outcomes >= 0 && outcomes <= static_cast<int>(Outcomes::soft), "outcomes");
   check(static_cast<std::size_t>(width) < (std::size_t{1} << static_cast<unsigned>(32 - bits)),
         "the number of weights");
-  return {features, static_cast<Outcomes>(outcomes), bits, width, 0};
+  return {features, static_cast<Outcomes>(outcomes), bits, width, 0, variants};
 }
 
 template <class Weight>
@@ -175,14 +176,27 @@ void bind_scoring(nb::module_& module) {
   nb::class_<RowTable>(module, "RowTable")
       .def_prop_ro("weights", &weights_of)
       .def_ro("width", &RowTable::width);
-  module.def("make_rows", &make_rows, "features"_a, "outcomes"_a, "bits"_a, "width"_a);
+  module.def("make_rows", &make_rows, "features"_a, "outcomes"_a, "bits"_a, "width"_a,
+             "variants"_a);
   nb::class_<LinearModel>(module, "LinearModel")
       .def_prop_ro("weights", &LinearModel::weights)
+      .def_prop_ro("arc_weights", &LinearModel::arc_weights)
       .def_prop_ro("width", &LinearModel::width);
-  module.def("make_model", &make_model, "features"_a, "bits"_a, "rows"_a.none());
+  module.def("make_model", &make_model, "features"_a, "bits"_a, "rows"_a.none(), "arcs_beside"_a);
   nb::class_<Gradient>(module, "Gradient",
                        "The gradient of a table of weights: only the entries that are not zero.")
-      .def(nb::init<std::size_t>(), "weights"_a)
+      .def(
+          "__init__",
+          [](Gradient* self, const LinearModel& model) {
+            new (self) Gradient(model.weights(), model.shape());
+          },
+          "model"_a)
+      .def(
+          "__init__",
+          [](Gradient* self, const RowTable& table) {
+            new (self) Gradient(weights_of(table), table.shape());
+          },
+          "table"_a)
       .def_prop_ro("weights", &Gradient::weights);
   bind_scores<float>(module);
   bind_scores<double>(module);

@@ -55,7 +55,7 @@ void check_adjoint(const LinearModel& model, const Encoded& encoded, const ArcFi
       if (std::isinf(scores[i])) d[i] = 0.0;
       if (d[i] != 0.0) left += d[i] * scores[i];
     }
-    Gradient gradient(model.weights());
+    Gradient gradient(model.weights(), model.shape());
     expand_sentences(model, selection, d.data(), gradient);
     add_gradient(gradient, dense.data(), threads);
     for (std::size_t i = 0; i < dense.size(); ++i) right += dense[i] * weights[i];
@@ -75,7 +75,7 @@ void check_labels(const FeatureSet& set, const Encoded& encoded) {
   std::vector<double> scores(3 * 41), dense(size, 0.0);
   const Selection selection{encoded, chosen, 2};
   score_labels(table, weights.data(), 1.0, selection, heads.data(), scores.data());
-  Gradient gradient(size);
+  Gradient gradient(size, table.shape());
   expand_labels(table, selection, heads.data(), d.data(), gradient);
   add_gradient(gradient, dense.data(), 2);
   double left = 0.0, right = 0.0;
@@ -91,7 +91,7 @@ void check_steps(const LinearModel& model, const Encoded& encoded) {
   const Weights weights{values.data(), states.data(), size};
   const std::vector<std::int64_t> chosen = {1};
   const std::vector<double> d = random_numbers(9 * static_cast<std::size_t>(model.width()), 5);
-  Gradient gradient(size);
+  Gradient gradient(size, model.shape());
   for (int step = 1; step <= 5; ++step) {
     expand_sentences(model, {encoded, chosen, 1}, d.data(), gradient);
     adagrad_update({0.1, 1e-6, 0.01, static_cast<double>(step)}, gradient, weights, 2);
@@ -127,6 +127,13 @@ TEST_CASE("Scores, gradients and steps over every template and kind of outcome")
       check_adjoint(plain, encoded, ArcFilter(lengths));
       for (const Outcomes outcomes : {Outcomes::label, Outcomes::edge, Outcomes::token}) {
         const LinearModel model{{set, 6}, RowTable{set, outcomes, 4, 3, std::size_t{1} << 6U}};
+        check_adjoint(model, encoded, ArcFilter(lengths));
+        check_steps(model, encoded);
+      }
+      for (const Outcomes outcomes : {Outcomes::edge, Outcomes::token, Outcomes::soft}) {
+        const bool beside = outcomes != Outcomes::edge;
+        const RowTable rows{set, outcomes, 6, 5, std::size_t{beside} << 6U, true};
+        const LinearModel model{{set, 6}, rows, beside};
         check_adjoint(model, encoded, ArcFilter(lengths));
         check_steps(model, encoded);
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arbora/base/multiversion.hpp"
+#include "arbora/scoring/arc_sweep.hpp"
 
 namespace arbora::scoring {
 namespace {
@@ -43,24 +44,6 @@ Index end_at(Index side, Role role, Index word) {
   return (static_cast<Index>(role) * side + word) * kVariants;
 }
 
-// Calls visit(head, modifier, between) for every arc that `wanted` accepts, head by head, outwards.
-template <class Wanted, class Visit>
-void sweep(const HashedSentence& s, const Wanted& wanted, const Visit& visit) {
-  Between<std::uint64_t> between;
-  for (Index h = 0; h <= s.n_words; ++h) {
-    between.clear();
-    for (Index m = h + 1; m <= s.n_words; ++m) {
-      if (m > h + 1) between.add(s[m - 1]);
-      if (wanted(h, m)) visit(h, m, between);
-    }
-    between.clear();
-    for (Index m = h - 1; m >= 1; --m) {
-      if (m < h - 1) between.add(s[m + 1]);
-      if (wanted(h, m)) visit(h, m, between);
-    }
-  }
-}
-
 template <class Weight, class Wanted>
 void score_wanted(const ArcTable& table, const Weight* weights, double scale,
                   const HashedSentence& s, const Wanted& wanted, double* scores,
@@ -90,16 +73,29 @@ void score_wanted(const ArcTable& table, const Weight* weights, double scale,
   for (Index i = 0; i < side * side; ++i) scores[i] *= scale;  // -inf stays: scale is positive
 }
 
+bool allows(const features::ArcFilter& filter, const HashedSentence& s, const std::int32_t* keep,
+            Index h, Index m) {
+  return filter.keeps_all() || filter.keeps(s, h, m) ||
+         (keep != nullptr && (keep[m - 1] == h || keep[m - 1] < 0));
+}
+
 }  // namespace
+
+void allow_arcs(const features::ArcFilter& filter, const HashedSentence& s,
+                const std::int32_t* keep, double* scores) {
+  const Index side = s.n_words + 1;
+  for (Index h = 0; h < side; ++h) {
+    for (Index m = 0; m < side; ++m) {
+      scores[h * side + m] = m != 0 && h != m && allows(filter, s, keep, h, m) ? 0.0 : kForbidden;
+    }
+  }
+}
 
 template <class Weight>
 void score_arcs(const ArcTable& table, const Weight* weights, double scale,
                 const features::ArcFilter& filter, const HashedSentence& s,
                 const std::int32_t* keep, double* scores, Workspace& workspace) {
-  const auto wanted = [&](Index h, Index m) {
-    return filter.keeps_all() || filter.keeps(s, h, m) ||
-           (keep != nullptr && (keep[m - 1] == h || keep[m - 1] < 0));
-  };
+  const auto wanted = [&](Index h, Index m) { return allows(filter, s, keep, h, m); };
   score_wanted(table, weights, scale, s, wanted, scores, workspace);
 }
 

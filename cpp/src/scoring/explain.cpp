@@ -9,6 +9,7 @@ struct RowRecord {
   const Weight* weights;
   const RowTable& table;
   Index outcome;
+  unsigned variant;
   std::vector<Contribution>& entries;
 
   template <class... Atoms>
@@ -17,13 +18,15 @@ struct RowRecord {
   }
   template <class... Atoms>
   void weighted(float value, const Template& name, const Atoms&... atoms) {
-    const double weight =
-        static_cast<double>(weights[row_of(table, key_of(name, atoms...)) + outcome]);
-    entries.push_back({name.text(),
-                       {text_of(atoms)...},
-                       features::kAnyVariant,
-                       true,
-                       static_cast<double>(value) * weight});
+    const std::uint32_t row = row_of(table, key_of(name, atoms...));
+    const auto record = [&](std::uint32_t number, unsigned as) {
+      const auto weight =
+          static_cast<double>(weights[first_of(table, number) + static_cast<std::size_t>(outcome)]);
+      const double part = static_cast<double>(value) * weight;
+      entries.push_back({name.text(), {text_of(atoms)...}, as, true, part});
+    };
+    record(row, features::kAnyVariant);
+    if (table.variants) record(row ^ variant, variant);
   }
 };
 
@@ -36,15 +39,19 @@ std::vector<Contribution> explain_arc(const LinearModel& model, const Weight* we
   std::vector<Contribution> entries;
   const ArcTable& table = model.arcs;
   const Variants variants{features::kAnyVariant, features::variant_of(head, modifier)};
-  FeatureRecord<Weight> sink{weights, table.bits, variants, entries};
-  features::end_templates(table.features, sentence, head, Role::head, sink);
-  features::end_templates(table.features, sentence, modifier, Role::modifier, sink);
   features::Between<NamedAtom> between;
   between.fill(sentence, head, modifier);
-  features::pair_templates(table.features, sentence, head, modifier, between, sink);
+  if (model.arcs_beside) {
+    FeatureRecord<Weight> sink{weights, table.bits, variants, entries};
+    features::end_templates(table.features, sentence, head, Role::head, sink);
+    features::end_templates(table.features, sentence, modifier, Role::modifier, sink);
+    features::pair_templates(table.features, sentence, head, modifier, between, sink);
+  }
   if (model.rows) {
-    RowRecord<Weight> row_sink{weights, *model.rows, outcome, entries};
-    arc_rows(*model.rows, sentence, head, modifier, between, row_sink);
+    RowRecord<Weight> sink{weights, *model.rows, outcome, variants.second, entries};
+    end_rows(*model.rows, sentence, head, Role::head, sink);
+    end_rows(*model.rows, sentence, modifier, Role::modifier, sink);
+    pair_rows(*model.rows, sentence, head, modifier, between, sink);
   }
   return entries;
 }

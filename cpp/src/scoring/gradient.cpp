@@ -5,9 +5,26 @@
 
 namespace arbora::scoring {
 
+ARBORA_MULTIVERSION void add_vector(const double* vector, Index width, double value, double* sums) {
+  for (Index o = 0; o < width; ++o) sums[o] += value * vector[o];
+}
+
+void SlicedEntries::unroll() {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    for (const RowEntry& entry : rows_[i]) {
+      const double* d = vector(entry);
+      for (Index o = 0; o < shape_.width; ++o) {
+        if (d[o] == 0.0) continue;
+        lists_[i].push_back({slot_at(entry.row, o), static_cast<double>(entry.value) * d[o]});
+      }
+    }
+    rows_[i].clear();
+  }
+}
+
 void Gradient::begin(Index sentences) {
   used_ = static_cast<std::size_t>(sentences);
-  while (entries_.size() < used_) entries_.emplace_back(weights());
+  while (entries_.size() < used_) entries_.emplace_back(weights(), shape_);
   for (std::size_t i = 0; i < used_; ++i) entries_[i].clear();
 }
 

@@ -52,13 +52,15 @@ void expand(const LinearModel& model, const HashedSentence& sentence, const doub
     expand_arcs(model.arcs, sentence, d_scores, entries, workspace);
     return;
   }
-  const Index cells = (sentence.n_words + 1) * (sentence.n_words + 1), width = model.width();
-  double* d_arcs = carve(workspace, cells);
-  for (Index i = 0; i < cells; ++i) {
-    d_arcs[i] = std::accumulate(d_scores + i * width, d_scores + (i + 1) * width, 0.0);
+  if (model.arcs_beside) {
+    const Index cells = (sentence.n_words + 1) * (sentence.n_words + 1), width = model.width();
+    double* d_arcs = carve(workspace, cells);
+    for (Index i = 0; i < cells; ++i) {
+      d_arcs[i] = std::accumulate(d_scores + i * width, d_scores + (i + 1) * width, 0.0);
+    }
+    expand_arcs(model.arcs, sentence, d_arcs, entries, workspace);
   }
-  expand_arcs(model.arcs, sentence, d_arcs, entries, workspace);
-  expand_rows(*model.rows, sentence, d_scores, entries);
+  expand_rows(*model.rows, sentence, d_scores, entries, workspace);
 }
 
 }  // namespace
@@ -71,8 +73,12 @@ void score_sentences(const LinearModel& model, const Weight* weights, double sca
     const std::int32_t* kept = keep == nullptr ? nullptr : keep + place.words;
     double* answer = scores + place.cells * model.width();
     double* arcs = model.rows ? carve(workspace, (s.n_words + 1) * (s.n_words + 1)) : answer;
-    score_arcs(model.arcs, weights, scale, filter, s, kept, arcs, workspace);
-    if (model.rows) score_rows(*model.rows, weights, scale, s, arcs, answer);
+    if (model.arcs_beside) {
+      score_arcs(model.arcs, weights, scale, filter, s, kept, arcs, workspace);
+    } else {
+      allow_arcs(filter, s, kept, arcs);
+    }
+    if (model.rows) score_rows(*model.rows, weights, scale, s, arcs, answer, workspace);
   });
 }
 
@@ -108,15 +114,17 @@ void inner_products(const LinearModel& model, const Selection& selection, const 
     const Index cells = (s.n_words + 1) * (s.n_words + 1) * model.width();
     const double* first = d_scores + place.cells * model.width() * count;
     if (count == 1) {
-      SlicedEntries entries(model.weights());
+      SlicedEntries entries(model.weights(), model.shape());
       expand(model, s, first, entries, workspace);
+      entries.unroll();
       products[i] = squared_norm(entries);
       return;
     }
     std::vector<std::vector<Entry>> vectors;
     for (Index k = 0; k < count; ++k) {
-      SlicedEntries entries(model.weights());
+      SlicedEntries entries(model.weights(), model.shape());
       expand(model, s, first + k * cells, entries, workspace);
+      entries.unroll();
       vectors.push_back(merged_entries(entries));
     }
     double* answer = products + i * count * count;

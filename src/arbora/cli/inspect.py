@@ -46,6 +46,7 @@ def _as_dict(model: Model, path: str, size: int) -> dict[str, Any]:
 
     from arbora.models.model_file import stored_version
 
+    edges = model.encoder.edge_clusters
     return {
         "file": path,
         "bytes": size,
@@ -58,6 +59,7 @@ def _as_dict(model: Model, path: str, size: int) -> dict[str, Any]:
         "temperature": model.temperature,
         "parameters": _parameters(model),
         "word_clusters": 0 if model.encoder.clusters is None else len(model.encoder.clusters),
+        "edge_clusters": 0 if edges is None else edges.n_clusters,
         "card": model.card,
     }
 
@@ -115,6 +117,8 @@ def _report(model: Model, path: str, size: int) -> None:
         rows.append(("pruning", pruning))
     if model.encoder.clusters is not None:
         rows.append(("clusters", f"{len(model.encoder.clusters):,} words in clusters"))
+    if model.encoder.edge_clusters is not None:
+        rows.append(("edge clusters", f"{model.encoder.edge_clusters.n_clusters:,}, from outside"))
     rows.append(("labels", f"{len(model.labels)}: {', '.join(model.labels)}"))
     console = report_console()
     console.print()

@@ -54,6 +54,13 @@ def train(
             metavar="FILE", help="Word clusters: tab-separated lines of cluster, form, count."
         ),
     ] = None,
+    edge_clusters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="A model with hidden clusters; the posteriors of its clusters become features.",
+        ),
+    ] = None,
     licence: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="Licence of the data, for the model card."),
@@ -85,7 +92,7 @@ def train(
     check_one_input(train, dev or "", start or "")
     path = model or model_path(train)
     check_writable(path)
-    check_not_an_input(path, train, dev, word_clusters)
+    check_not_an_input(path, train, dev, word_clusters, edge_clusters)
     if plot is not None:
         check_plot(plot)
     from arbora.parsers import Parser, load
@@ -95,9 +102,10 @@ def train(
     try:
         with step_progress("training", None, unit="sentences", quiet=quiet) as bar:
             parser.fit(
-                train, dev, start=first, word_clusters=word_clusters, licence=licence,
-                checkpoint=path, resume=resume, observer=TrainingProgress(bar, lines=not quiet),
-                format=format, skip_bad=skip_bad, on_error=report_skipped,
+                train, dev, start=first, word_clusters=word_clusters, edge_clusters=edge_clusters,
+                licence=licence, checkpoint=path, resume=resume,
+                observer=TrainingProgress(bar, lines=not quiet), format=format, skip_bad=skip_bad,
+                on_error=report_skipped,
             )  # fmt: skip
     except KeyboardInterrupt:  # after the bar has been removed
         _tell_how_to_resume(path)

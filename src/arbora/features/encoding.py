@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,11 @@ from arbora._core import features as kernels
 from arbora.data import Block
 from arbora.errors import ArgumentError
 from arbora.features.clusters import WordClusters
+from arbora.features.edge_clusters import EdgeClusters
 from arbora.options import Templates
+from arbora.types import IntArray
 
-__all__ = ["Encoded", "Encoder", "FeatureSettings", "TemplateSet"]
+__all__ = ["Encoded", "Encoder", "FeatureSettings", "TemplateSet", "count_features"]
 
 TemplateSet = Templates  # a set's place among the choices is its number in the core
 
@@ -28,12 +30,16 @@ class FeatureSettings:
     """Which templates, over which columns.
 
     `rich` is the default set; `mcdonald2005` is that of McDonald, Crammer & Pereira (2005), which
-    the papers used; `squeezed2005` omits its features of two words and of four tags (Smith & Smith
-    2007, section 5.2). `morphological` is `rich` plus the inflection of neighbouring words, for
-    languages with rich FEATS. `carreras2007` is `mcdonald2005` for arcs and Carreras (2007) for
-    parts, with each feature of tags once more with coarse tags, if the data have fine and coarse
-    ones (Gormley et al. 2015, section 7.1). `basic2005` is the same with only the words and tags
-    of the two ends of an arc, for pruners. A column that is empty in the training data is not used.
+    the papers used; `squeezed2005` omits its features of four tags and of words together with other
+    words or tags (Smith & Smith 2007, section 5.2). `morphological` is `rich` plus the inflection
+    of neighbouring words, for languages with rich FEATS. `carreras2007` is `mcdonald2005` for arcs
+    and Carreras (2007) for parts, with each feature of tags once more with coarse tags, if the data
+    have fine and coarse ones (Gormley et al. 2015, section 7.1). `basic2005` is the same with only
+    the words and tags of the two ends of an arc, for pruners. A column that is empty in the
+    training data is not used.
+
+    `early_squeeze` is set in models with `squeezed2005` of the first versions, which omitted only
+    features of two words and of four tags.
     """
 
     templates: TemplateSet = "rich"
@@ -41,6 +47,7 @@ class FeatureSettings:
     upos: bool = True
     xpos: bool = True
     feats: bool = True
+    early_squeeze: bool = False
 
     @classmethod
     def for_training(cls, templates: TemplateSet, block: Block) -> FeatureSettings:
@@ -59,6 +66,19 @@ class FeatureSettings:
         """Other templates over the same columns."""
         return replace(self, templates=templates)
 
+    @classmethod
+    def from_stored(cls, stored: dict[str, Any]) -> FeatureSettings:
+        """The settings in a model file."""
+        early = stored["templates"] == "squeezed2005"
+        return cls(**{"early_squeeze": early, **stored})
+
+    def to_store(self) -> dict[str, Any]:
+        """What a model file holds."""
+        stored = asdict(self)
+        if self.templates != "squeezed2005":
+            del stored["early_squeeze"]
+        return stored
+
     @property
     def columns(self) -> list[str]:
         """The columns besides the form that are used."""
@@ -66,7 +86,9 @@ class FeatureSettings:
 
     @cached_property
     def kernel(self) -> kernels.FeatureSet:
-        number = get_args(TemplateSet).index(self.templates)
+        names = get_args(TemplateSet)
+        early = self.early_squeeze and self.templates == "squeezed2005"
+        number = len(names) if early else names.index(self.templates)
         return kernels.FeatureSet(number, self.lemma, self.upos, self.xpos, self.feats)
 
 
@@ -105,14 +127,29 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Encoder:
-    """How a model turns sentences into atoms: its columns, templates and word clusters."""
+    """What a model knows of sentences: its columns, templates, and clusters of words and edges."""
 
     settings: FeatureSettings
     clusters: WordClusters | None = None
+    edge_clusters: EdgeClusters | None = None
 
     def encode(self, block: Block, sentences: NDArray[np.int64] | None = None) -> Encoded:
         """All sentences of a block, or the given ones."""
         return Encoded(block, self.settings, self.clusters, sentences)
+
+
+def count_features(
+    encoded: Encoded, settings: FeatureSettings, heads: IntArray | None = None, sample: int = 1
+) -> dict[str, tuple[int, int]]:
+    """How many different features the arcs of sentences have, by template.
+
+    Of each template: the number of its features, and of their twins with direction and distance.
+    The arcs are those of the given `heads` (flat, -1 is no arc), or all possible ones. With
+    `sample` above 1, one feature in `sample` is counted, and the counts are estimates.
+    """
+    given = np.zeros(0, dtype=np.int32) if heads is None else np.ascontiguousarray(heads, np.int32)
+    rows = kernels.count_features(settings.kernel, encoded.kernel, given, sample)
+    return {name: (plain * sample, twins * sample) for name, plain, twins in rows}
 
 
 def _is_filled(block: Block, column: int) -> bool:

@@ -15,7 +15,7 @@ from safetensors.numpy import save as save_tensors
 from arbora.data import Block, open_output
 from arbora.data.temporary_files import remove_leftovers
 from arbora.errors import FileError, ModelError
-from arbora.features import WordClusters
+from arbora.features import EdgeClusters, StoredEdgeClusters, WordClusters
 from arbora.fitting.loop import History, Parameters
 from arbora.fitting.trainer import State, Trainer
 from arbora.models.model import Model
@@ -46,6 +46,7 @@ def fingerprint(
     start: Model | None,
     word_clusters: WordClusters | None,
     scorer: Scorer | None = None,
+    edge_clusters: EdgeClusters | None = None,
 ) -> str:
     """A hash of the data and the options, except limits on the number of passes.
 
@@ -64,6 +65,12 @@ def fingerprint(
         described, arrays = scorer.state()
         digest.update(json.dumps([scorer.kind, described], sort_keys=True).encode())
         digest.update(checksum_of("", arrays).tobytes())
+    if isinstance(edge_clusters, StoredEdgeClusters):
+        described, arrays = edge_clusters.state()
+        digest.update(json.dumps([edge_clusters.kind, described], sort_keys=True).encode())
+        digest.update(checksum_of("", arrays).tobytes())
+    elif edge_clusters is not None:
+        digest.update(f"{edge_clusters.n_clusters} edge clusters".encode())
     return digest.hexdigest()
 
 

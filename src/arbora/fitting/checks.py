@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from arbora.errors import ArgumentError
-from arbora.options import ExponentiatedGradientOptions, ParserOptions, spelled
+from arbora.options import (
+    ExponentiatedGradientOptions,
+    FirstOrderOptions,
+    ParserOptions,
+    spelled,
+)
 from arbora.scoring import Scorer
 
-__all__ = ["check_scorer", "check_start", "is_exponentiated"]
+__all__ = ["check_edge_clusters", "check_scorer", "check_start", "is_exponentiated"]
 
 
 def is_exponentiated(options: ParserOptions) -> bool:
@@ -21,6 +26,16 @@ def check_start(options: ParserOptions) -> None:
     if is_exponentiated(options):
         raise ArgumentError(
             "exponentiated gradient cannot continue from a model: use another optimizer."
+        )
+
+
+def check_edge_clusters(options: ParserOptions) -> None:
+    """Raises an error for models that cannot have features of edge clusters."""
+    order = options.order
+    if not isinstance(order, FirstOrderOptions) or order.clusters or options.labels == "joint":
+        raise ArgumentError(
+            f"edge clusters require {spelled('order', 'first')} without hidden clusters or joint "
+            "labels."
         )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from arbora.data import Block
 from arbora.errors import DataError
 from arbora.features import (
+    EdgeClusters,
     Encoder,
     FeatureSettings,
     WordClusters,
@@ -21,7 +22,12 @@ from arbora.features import (
 )
 from arbora.fitting.calibration import fit_temperature
 from arbora.fitting.checkpoint import LEARNT, Checkpoint, Saved, fingerprint
-from arbora.fitting.checks import check_scorer, check_start, is_exponentiated
+from arbora.fitting.checks import (
+    check_edge_clusters,
+    check_scorer,
+    check_start,
+    is_exponentiated,
+)
 from arbora.fitting.completion import completed, has_gaps
 from arbora.fitting.dev import DevSet
 from arbora.fitting.learners import make_label_trainer, make_trainer
@@ -72,6 +78,7 @@ class Fit:
     observer: Observer | None = None
     checkpoint_beside: str | os.PathLike[str] | None = None
     resume: bool = False
+    edge_clusters: EdgeClusters | None = None
 
 
 def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History]:
@@ -82,6 +89,8 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         )
     if fit.scorer is not None:
         check_scorer(fit.options, fit.scorer)
+    if fit.edge_clusters is not None:
+        check_edge_clusters(fit.options)
     if fit.start is not None:
         check_start(fit.options)
         fit = replace(fit, start=fit.start.with_labels(_label_names(train)))
@@ -91,7 +100,7 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
     checkpoint = None
     if fit.checkpoint_beside is not None:
         print_of = fingerprint(
-            model.options, [train, dev], fit.start, fit.word_clusters, fit.scorer
+            model.options, [train, dev], fit.start, fit.word_clusters, fit.scorer, fit.edge_clusters
         )
         checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
     model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)
@@ -259,7 +268,7 @@ def _untrained(fit: Fit, train: Block) -> Model:
         encoder, labels, root = fit.start.encoder, fit.start.labels, fit.start.root
     else:
         settings = FeatureSettings.for_training(options.features, train)
-        encoder = Encoder(settings, fit.word_clusters)
+        encoder = Encoder(settings, fit.word_clusters, fit.edge_clusters)
         labels = tuple(_label_names(train))
         root = "single" if options.root == "auto" else options.root
     return Model(

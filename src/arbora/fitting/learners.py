@@ -136,6 +136,7 @@ def _first_parameters(
     elif problem.hidden:
         # Identical clusters would stay identical (Smith & Smith 2007, section 5.2).
         rng = np.random.default_rng(options.seed)
-        rows = slice(1 << scorer.bits, None)
-        weights[rows] = rng.normal(0.0, _NOISE, len(weights[rows]))
+        rows = weights[scorer.row_weights]
+        rng.standard_normal(out=rows)
+        rows *= _NOISE
     return {"weights": weights}

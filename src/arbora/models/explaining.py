@@ -147,7 +147,7 @@ def _name(
     name = _outcome_name(model, outcome)
     if isinstance(model.labeller, JointLabels):
         return template, tuple(atoms[1:]), _DIRECTIONS[int(atoms[0])], name
-    return template, tuple(atoms), "", name
+    return template, tuple(atoms), variant_text(variant), name
 
 
 def _outcome_name(model: Model, outcome: int) -> str:

@@ -14,7 +14,7 @@ from arbora.models.components import EveryArc, FirstOrderPruner, Pruner, StagedL
 from arbora.models.model import Model, linear_scorer, make_labeller
 from arbora.models.stored import stored_clusters, stored_engine, stored_weights
 from arbora.models.tensor_file import Tensors
-from arbora.options import HigherOrderOptions, ParserOptions, current_names
+from arbora.options import HigherOrderOptions, ParserOptions, current_names, stored_names
 from arbora.scoring import LinearScorer
 
 __all__ = ["build_format1"]
@@ -26,7 +26,7 @@ def build_format1(description: dict[str, Any], tensors: Tensors) -> Model:
     """The model in a file of format 1."""
     check_arrays(tensors)
     options = _options(description["settings"])
-    settings = FeatureSettings(**description["features"])
+    settings = FeatureSettings.from_stored(description["features"])
     encoder = Encoder(settings, stored_clusters(tensors.get("word_clusters")))
     labels = tuple(description["labels"])
     scorer = linear_scorer(options, encoder, len(labels))
@@ -57,7 +57,7 @@ def build_format1(description: dict[str, Any], tensors: Tensors) -> Model:
 def _options(settings: dict[str, Any]) -> ParserOptions:
     """The options that had an effect, by their current names."""
     flat, _ = current_names(settings)
-    flat = {name: value for name, value in flat.items() if value is not None}
+    flat = stored_names(flat)
     if not flat.get("clusters"):
         flat.pop("cluster_of", None)  # had a default even without effect
     choices: dict[str, Any] = {name: flat[name] for name in ("learner", "order") if name in flat}

@@ -20,7 +20,7 @@ from arbora.models.components import (
     Unlabelled,
 )
 from arbora.options import BeliefPropagationOptions, FirstOrderOptions, ParserOptions
-from arbora.scoring import LabelScorer, LinearScorer, Scorer
+from arbora.scoring import LabelScorer, LinearScorer, Scorer, SoftClusterScorer
 from arbora.types import Root, TreeClass
 
 __all__ = ["Model", "linear_scorer", "make_labeller", "pruner_scorer"]
@@ -124,14 +124,17 @@ def linear_scorer(
     row_bits = options.label_bits or 17
     if isinstance(order, FirstOrderOptions) and order.clusters:
         return LinearScorer(
-            settings, options.bits, outcomes=order.cluster_of, row_bits=row_bits,
-            width=order.clusters, threads=threads,
+            settings, options.bits, outcomes=order.cluster_of, row_bits=order.cluster_bits or 20,
+            width=order.clusters, cluster_features=order.cluster_features or "all",
+            threads=threads,
         )  # fmt: skip
     if options.labels == "joint":
         return LinearScorer(
             settings, options.bits, outcomes="label", row_bits=row_bits, width=n_labels,
             threads=threads,
         )  # fmt: skip
+    if encoder.edge_clusters is not None:
+        return SoftClusterScorer(settings, options.bits, encoder.edge_clusters, threads=threads)
     return LinearScorer(settings, options.bits, kinds=order.parts, threads=threads)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,14 @@ from arbora.models.checks import check_arrays, check_model
 from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
 from arbora.models.format1 import build_format1
 from arbora.models.model import Model, linear_scorer, make_labeller, pruner_scorer
-from arbora.models.stored import stored_clusters, stored_engine, stored_weights
+from arbora.models.stored import (
+    EDGES,
+    describe_edge_clusters,
+    stored_clusters,
+    stored_edge_clusters,
+    stored_engine,
+    stored_weights,
+)
 from arbora.models.tensor_file import (
     MAX_HEADER_BYTES,
     Tensors,
@@ -32,8 +38,8 @@ from arbora.models.tensor_file import (
     parse_tensors,
     read_contents,
 )
-from arbora.options import HigherOrderOptions, ParserOptions
-from arbora.scoring import SCORERS, LinearScorer
+from arbora.options import HigherOrderOptions, ParserOptions, stored_names
+from arbora.scoring import SCORERS, LinearScorer, SoftClusterScorer
 
 __all__ = [
     "FORMAT_VERSION",
@@ -47,6 +53,7 @@ __all__ = [
 FORMAT_VERSION = 2
 _KEY = "arbora"  # of the metadata
 _SCORER = "scorer."  # before the names of the scorer's tensors
+_LINEAR = (LinearScorer.kind, SoftClusterScorer.kind)  # scorers that the options describe
 _CHECKSUM = "checksum"  # of the tensors, and of the metadata's text
 _LAYOUT = "layout"  # the checksum of names, types and shapes, which the first files do not have
 
@@ -99,11 +106,13 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
     described, arrays = model.scorer.state()
     _put(tensors, "scorer", arrays, sparse=isinstance(model.scorer, LinearScorer))
     components: dict[str, Any] = {
-        "encoder": asdict(model.encoder.settings),
+        "encoder": model.encoder.settings.to_store(),
         "scorer": {"kind": model.scorer.kind, **described},
     }
     if model.encoder.clusters is not None:
         tensors["encoder.word_clusters"] = _cluster_bytes(model.encoder.clusters)
+    if model.encoder.edge_clusters is not None:
+        components["edge_clusters"] = describe_edge_clusters(model.encoder.edge_clusters, tensors)
     if isinstance(model.labeller, StagedLabels):
         _put(tensors, "labeller", model.labeller.scorer.parameters())
     if isinstance(model.pruner, FirstOrderPruner):
@@ -152,6 +161,8 @@ def from_bytes(data: bytes) -> Model:
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError) as problem:
         told = str(problem).partition("\n")[0]
         raise ModelError(f"the model's description is incomplete ({told}).") from None
+    except RecursionError:
+        raise ModelError("the model has models in models without end.") from None
     except MemoryError:
         raise ModelError("the model is too large for the memory of this machine.") from None
 
@@ -171,21 +182,27 @@ def _check_sums(text: str, tensors: Tensors) -> bool:
 
 def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     components = description["components"]
-    own = "" if components["scorer"]["kind"] == LinearScorer.kind else _SCORER  # checked by itself
-    check_arrays({name: v for name, v in tensors.items() if not own or not name.startswith(own)})
-    options = ParserOptions.from_keywords(_without_none(description["options"]))
+    own = "" if components["scorer"]["kind"] in _LINEAR else _SCORER  # checked by itself
+    others = tuple(filter(None, (own, EDGES)))
+    check_arrays({name: v for name, v in tensors.items() if not name.startswith(others)})
+    options = ParserOptions.from_keywords(stored_names(description["options"]))
     labels = tuple(description["labels"])
-    settings = FeatureSettings(**components["encoder"])
-    encoder = Encoder(settings, stored_clusters(tensors.get("encoder.word_clusters")))
+    settings = FeatureSettings.from_stored(components["encoder"])
+    encoder = Encoder(
+        settings, stored_clusters(tensors.get("encoder.word_clusters")),
+        stored_edge_clusters(components.get("edge_clusters"), tensors),
+    )  # fmt: skip
     described = components["scorer"]
-    if described["kind"] not in SCORERS:
+    expected = linear_scorer(options, encoder, len(labels))
+    if described["kind"] not in SCORERS and described["kind"] != expected.kind:
         raise ModelError(
             f"the model has a scorer of unknown kind {described['kind']!r}: import the module that "
             "registers it with arbora.scoring.register_scorer."
         )
     scorer: Any
-    if described["kind"] == LinearScorer.kind:
-        expected = linear_scorer(options, encoder, len(labels))
+    if described["kind"] in _LINEAR:
+        if described["kind"] != expected.kind:
+            raise ModelError("the model's scorer does not fit its edge clusters.")
         scorer = _linear(expected, described, tensors, "scorer")
     else:
         arrays = {
@@ -208,16 +225,12 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     )
 
 
-def _without_none(keywords: dict[str, Any]) -> dict[str, Any]:
-    """Removes None, the saved value of options without effect."""
-    return {name: value for name, value in keywords.items() if value is not None}
-
-
 def _linear(
     scorer: LinearScorer, described: dict[str, Any], tensors: Tensors, prefix: str
 ) -> LinearScorer:
     """The linear scorer for the options, with the weights of the file."""
     own, _ = scorer.state()
+    described = {"cluster_features": "beside", **described}  # that of older files
     if any(described[name] != value for name, value in own.items()):
         raise ModelError(f"the model's {prefix} does not fit its options.")
     filtered = scorer.with_filter(tensors[f"{prefix}.arc_filter"])

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arbora.errors import ModelError
-from arbora.features import WordClusters
+from arbora.features import EDGE_CLUSTERS, EdgeClusters, StoredEdgeClusters, WordClusters
 from arbora.inference.engines import FirstOrderEngine, first_order_engine
 from arbora.models.checks import check_shares
 from arbora.models.tensor_file import Tensors, with_zeros
 from arbora.types import Root, TreeClass
 
-__all__ = ["stored_clusters", "stored_engine", "stored_weights"]
+__all__ = [
+    "EDGES",
+    "describe_edge_clusters",
+    "stored_clusters",
+    "stored_edge_clusters",
+    "stored_engine",
+    "stored_weights",
+]
+
+EDGES = "edge_clusters."  # before the names of their tensors
 
 
 def stored_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32]:
@@ -38,6 +47,36 @@ def stored_clusters(text: NDArray[np.uint8] | None) -> WordClusters | None:
     clusters = WordClusters((form, cluster, float(share)) for cluster, form, share in rows)
     check_shares(clusters)
     return clusters
+
+
+def describe_edge_clusters(clusters: EdgeClusters, tensors: Tensors) -> dict[str, Any]:
+    """The description of edge clusters; their arrays are added to `tensors`."""
+    if not isinstance(clusters, StoredEdgeClusters):
+        raise ModelError(
+            "a model file cannot hold these edge clusters: register a class for them with "
+            "arbora.features.register_edge_clusters."
+        )
+    description, arrays = clusters.state()
+    tensors |= {f"{EDGES}{name}": np.ascontiguousarray(v) for name, v in arrays.items()}
+    return {"kind": clusters.kind, **description}
+
+
+def stored_edge_clusters(
+    description: dict[str, Any] | None, tensors: Tensors
+) -> StoredEdgeClusters | None:
+    """The edge clusters in a file, if it has any."""
+    if description is None:
+        return None
+    import arbora.models.hidden_clusters  # noqa: F401  # registers itself; it imports this module
+
+    kind = description["kind"]
+    if kind not in EDGE_CLUSTERS:
+        raise ModelError(
+            f"the model has edge clusters of unknown kind {kind!r}: import the module that "
+            "registers them with arbora.features.register_edge_clusters."
+        )
+    own = {name.removeprefix(EDGES): v for name, v in tensors.items() if name.startswith(EDGES)}
+    return EDGE_CLUSTERS[kind].from_state(description, own)
 
 
 def stored_engine(trees: TreeClass, root: Root) -> FirstOrderEngine:

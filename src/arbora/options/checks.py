@@ -27,7 +27,9 @@ from arbora.options.spelling import spelled
 if TYPE_CHECKING:
     from arbora.options.parser import ParserOptions
 
-__all__ = ["check_combinations"]
+__all__ = ["MOST_CLUSTER_WEIGHTS", "check_combinations"]
+
+MOST_CLUSTER_WEIGHTS = 1 << 27  # of one table; training keeps about 50 bytes for each
 
 
 def check_combinations(options: ParserOptions, given: Collection[str] = ()) -> None:
@@ -72,10 +74,23 @@ def _check_first_order(options: ParserOptions, order: FirstOrderOptions) -> None
             "exponentiated gradient does not support hidden clusters: use another "
             f"{spelled('optimizer')}, or no clusters."
         )
+    _check_size(order)
     if options.labels == "joint":
         raise ArgumentError(
             "hidden clusters cannot be combined with joint labels: use "
             f"{spelled('labels', 'staged')}."
+        )
+
+
+def _check_size(order: FirstOrderOptions) -> None:
+    assert order.cluster_bits is not None
+    count = order.clusters << order.cluster_bits
+    if count > MOST_CLUSTER_WEIGHTS:
+        fitting = (MOST_CLUSTER_WEIGHTS // order.clusters).bit_length() - 1
+        raise ArgumentError(
+            f"{order.clusters} clusters with {spelled('cluster_bits', order.cluster_bits)} have "
+            f"{count:,} weights, more than {MOST_CLUSTER_WEIGHTS:,} (7 GB in training): use "
+            f"{spelled('cluster_bits', fitting)}."
         )
 
 

@@ -115,7 +115,7 @@ def default_values(options: ParserOptions) -> dict[str, Any]:
         "label_bits": 17,
     }
     if isinstance(order, FirstOrderOptions):
-        values["cluster_of"] = "edge" if order.clusters else None
+        values |= _of_clusters(order.clusters)
     elif isinstance(learner, OnlineOptions):
         values["batch_size"] = 4
     if isinstance(order, HigherOrderOptions):
@@ -131,6 +131,14 @@ def default_values(options: ParserOptions) -> dict[str, Any]:
     if isinstance(optimizer, AdaGradOptions):
         values["rate"] = _adagrad_rate(options, training)
     return values
+
+
+def _of_clusters(clusters: int) -> dict[str, Any]:
+    """At most 2^24 weights: a gigabyte in training."""
+    if not clusters:
+        return {}
+    bits = min(20, 24 - (clusters - 1).bit_length())
+    return {"cluster_of": "edge", "cluster_features": "all", "cluster_bits": bits}
 
 
 def _iterations(order: HigherOrderOptions, solver: str) -> int:

@@ -24,6 +24,8 @@ class ParserKeywords(TypedDict, total=False):
     batch_size: int
     bits: int
     bp_iterations: int
+    cluster_bits: int
+    cluster_features: Literal["all", "beside"]
     cluster_of: Literal["edge", "token"]
     clusters: int
     damping: float

@@ -22,9 +22,11 @@ from arbora.options.spelling import spelled
 from arbora.options.templates import Templates
 
 __all__ = [
-    "FirstOrderOptions", "GrandparentOptions", "GrandsiblingOptions", "HigherOrderOptions",
+    "ClusterFeatures", "FirstOrderOptions", "GrandparentOptions", "GrandsiblingOptions", "HigherOrderOptions",
     "OrderOptions", "SiblingOptions",
 ]  # fmt: skip
+
+ClusterFeatures = Literal["all", "beside"]
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,20 @@ class FirstOrderOptions(Component):
     decoders: ClassVar[tuple[DecodeName, ...]] = (
         "map", "mbr", "greedy", "greedy-posterior", "max-z",
     )  # fmt: skip
-    clusters: int = option(0, "Hidden clusters of arcs; 0 for none.", "Model", low=0, high=256)
+    clusters: int = option(0, "Hidden clusters of arcs; 0 for none.", "Model", low=0, high=4096)
     cluster_of: Literal["edge", "token"] | None = option(
         None, "Whether hidden clusters belong to edges or tokens.", "Model",
         default_text="edge",
+    )  # fmt: skip
+    cluster_features: ClusterFeatures | None = option(
+        None,
+        "Features of hidden clusters: all of them, each with direction and distance (all), or those "
+        "without, added to scores that have no cluster (beside).",
+        "Model", default_text="all",
+    )  # fmt: skip
+    cluster_bits: int | None = option(
+        None, "Size of the table of hidden clusters: 2^N rows of one weight per cluster.", "Model",
+        low=4, high=24, default_text="at most 20, less with more than 16 clusters",
     )  # fmt: skip
 
     @property
@@ -50,10 +62,11 @@ class FirstOrderOptions(Component):
         super().__post_init__()
         if self.clusters == 1:
             raise ArgumentError(f"{spelled('clusters')} must be 0 (none) or at least 2, not 1.")
-        if self.cluster_of is not None and not self.clusters:
-            raise ArgumentError(
-                f"{spelled('cluster_of')} has no effect here: give {spelled('clusters')} as well."
-            )
+        for name in ("cluster_of", "cluster_features", "cluster_bits"):
+            if getattr(self, name) is not None and not self.clusters:
+                raise ArgumentError(
+                    f"{spelled(name)} has no effect here: give {spelled('clusters')} as well."
+                )
 
 
 @dataclass(frozen=True)

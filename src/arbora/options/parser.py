@@ -40,8 +40,8 @@ RootName = Literal["auto", "single", "multi"]
 
 # Options that determine the meaning of the weights; continued training cannot change them.
 _FIXED = (
-    "order", "features", "labels", "clusters", "cluster_of", "bits", "label_bits",
-    "pruner_features", "pruner_passes",
+    "order", "features", "labels", "clusters", "cluster_of", "cluster_features", "cluster_bits",
+    "bits", "label_bits", "pruner_features", "pruner_passes",
 )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ class ParserOptions(Component):
     )
     bits: int = option(22, "Size of the weight table: 2^N weights.", "Model", low=8, high=28)
     label_bits: int | None = option(
-        None, "Size of the label or cluster table: 2^N rows.", "Model", low=4, high=24,
+        None, "Size of the label table: 2^N rows.", "Model", low=4, high=24,
         default_text="17",
     )  # fmt: skip
     seed: int = option(

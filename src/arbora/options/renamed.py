@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from arbora.errors import ArgumentError
 from arbora.options.spelling import spelled
 
-__all__ = ["RENAMED_OPTIONS", "RenamedOption", "current_names"]
+__all__ = ["RENAMED_OPTIONS", "RenamedOption", "current_names", "stored_names"]
 
 
 class RenamedOption(NamedTuple):
@@ -41,3 +41,15 @@ def current_names(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
             f"use {spelled(renamed.name)}."
         )
     return current, warnings
+
+
+def stored_names(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a model file, which had an effect; None is left out.
+
+    Older files do not name the features of hidden clusters, and their table has the size of the
+    label table.
+    """
+    stored = {name: value for name, value in keywords.items() if value is not None}
+    if stored.get("clusters") and "cluster_features" not in stored:
+        stored |= {"cluster_features": "beside", "cluster_bits": stored.get("label_bits", 17)}
+    return stored

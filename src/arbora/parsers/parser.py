@@ -15,10 +15,11 @@ from arbora.data.conllu import sentences_of
 from arbora.data.source import ReadPath, check_path
 from arbora.data.treebank import TreebankSource, is_file, read_treebank
 from arbora.errors import ArgumentError, DataError, ModelError
-from arbora.features import WordClusters, read_clusters
+from arbora.features import EdgeClusters, WordClusters, read_clusters
 from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, SpanningTrees
 from arbora.inference.packed import available_threads
 from arbora.models.decoding import Decoder, Scored
+from arbora.models.hidden_clusters import HiddenClusters
 from arbora.models.lengths import check_lengths
 from arbora.models.model import Model
 from arbora.models.model_file import from_bytes, read_model, to_bytes, write_model
@@ -105,6 +106,7 @@ class Parser:
         *,
         start: Parser | None = None,
         word_clusters: str | os.PathLike[str] | WordClusters | None = None,
+        edge_clusters: str | os.PathLike[str] | Parser | EdgeClusters | None = None,
         licence: str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
@@ -118,6 +120,8 @@ class Parser:
         The best pass is chosen on `dev`. Without `dev`, the last tenth of `train` is held out to
         find the best number of passes; then (`refit`) the parser is retrained on all sentences.
         `start` is a trained parser to continue from; its options apply unless others are given.
+        `edge_clusters` are clusters of edges whose shares become features: `EdgeClusters`, or a
+        parser with hidden clusters or its file, for the posteriors of these clusters.
         `licence` is the licence of the data, for the model card. With `checkpoint`, the path of the
         future model file, each pass is saved beside it, and `resume` continues from there.
         """
@@ -138,6 +142,10 @@ class Parser:
                 raise ArgumentError(
                     "word_clusters cannot be combined with start, which has its own."
                 )
+            if edge_clusters is not None:
+                raise ArgumentError(
+                    "edge_clusters cannot be combined with start, which has its own."
+                )
             if self.scorer is not None:
                 raise ArgumentError("scorer cannot be combined with start, which has its own.")
             self.options = start.model.options.continued(self._given)
@@ -147,7 +155,7 @@ class Parser:
             word_clusters = read_clusters(word_clusters)
         fit = Fit(
             self.options, self.threads, self.scorer, None if start is None else start.model,
-            word_clusters, observer, checkpoint, resume,
+            word_clusters, observer, checkpoint, resume, self._edge_clusters(edge_clusters),
         )  # fmt: skip
         model, self.history = fit_model(fit, train_block, dev_block)
         self._checkpoint_beside = checkpoint
@@ -156,6 +164,17 @@ class Parser:
             files=files, history=_without_times(self.history), licence=_licences(start, licence)
         )
         return self
+
+    def _edge_clusters(
+        self, given: str | os.PathLike[str] | Parser | EdgeClusters | None
+    ) -> EdgeClusters | None:
+        if given is not None and self.scorer is not None:
+            raise ArgumentError("edge_clusters cannot be combined with scorer.")
+        if isinstance(given, str | os.PathLike):
+            given = load(given, self.threads)
+        if isinstance(given, Parser):
+            return HiddenClusters(given.model.on_threads(self.threads))
+        return given
 
     def parse(
         self, source: ReadPath | Iterable[Sentence], **options: Any
@@ -251,6 +270,17 @@ class Parser:
             self._calibrated(sentence).sentence(0), self.model.options.trees, self.model.root,
             inference.iterations, inference.damping, factors=inference.factors or "pairs",
         )  # fmt: skip
+
+    def cluster_posteriors(self, sentence: Sentence) -> FloatArray:
+        """The posteriors p(z | x, edge) of a model's hidden clusters, (n+1, n+1, clusters).
+
+        `[h, m, z]` is the probability that the edge from h to m, if it is in the tree, belongs to
+        cluster z. Column 0 and the diagonal are 0.
+        """
+        block = read_treebank([sentence])
+        side = block.words(0) + 1
+        shares = HiddenClusters(self.model).shares(block, np.array([0]))
+        return shares.reshape(side, side, -1)
 
     def _scored(self, sentence: Sentence) -> Scored:
         encoded = self.model.encoder.encode(read_treebank([sentence]))

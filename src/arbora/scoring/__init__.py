@@ -12,6 +12,7 @@ from arbora.scoring.scorer import (
     as_float32,
     register_scorer,
 )
+from arbora.scoring.soft_clusters import SoftClusterScorer
 
 __all__ = [
     "SCORERS",
@@ -25,6 +26,7 @@ __all__ = [
     "Parameters",
     "Pullback",
     "Scorer",
+    "SoftClusterScorer",
     "as_float32",
     "register_scorer",
     "softmax",

@@ -30,7 +30,7 @@ class LabelScorer:
     def __init__(
         self, settings: FeatureSettings, row_bits: int, n_labels: int, threads: int = 1
     ) -> None:
-        self._table = kernels.make_rows(settings.kernel, 0, row_bits, n_labels)
+        self._table = kernels.make_rows(settings.kernel, 0, row_bits, n_labels, False)
         self.row_bits, self.n_labels, self.threads = row_bits, n_labels, threads
         self.weights: NDArray[Any] = np.zeros(0, dtype=np.float32)
         self._gradient: Gradient | None = None
@@ -56,7 +56,7 @@ class LabelScorer:
         d_scores: FloatArray,
     ) -> Gradient:
         """The gradient of sum(d_scores * scores) with respect to the weights."""
-        gradient = self._gradient = self._gradient or Gradient(self.size)
+        gradient = self._gradient = self._gradient or Gradient(self._table)
         kernels.expand_labels(
             self._table, encoded.kernel, sentences, heads, d_scores.reshape(-1), gradient,
             self.threads,

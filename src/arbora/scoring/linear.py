@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from arbora._core import scoring as kernels
 from arbora.data import Block
 from arbora.features import FeatureSettings, WordClusters, no_arc_filter
+from arbora.options import ClusterFeatures
 from arbora.scores import PartKind, Scores, kind_number
 from arbora.scoring.batch import Batch
 from arbora.scoring.scorer import Parameters, Pullback, register_scorer
@@ -19,7 +20,7 @@ from arbora.types import FloatArray
 
 __all__ = ["Feature", "Gradient", "LinearScorer", "Outcomes"]
 
-Outcomes = Literal["label", "edge", "token"]
+Outcomes = Literal["label", "edge", "token", "soft"]
 Gradient = kernels.Gradient
 # Template, atoms, variant, whether the weight belongs to a label or cluster, weight times value.
 Feature = tuple[str, list[str], int, bool, float]
@@ -29,9 +30,14 @@ Feature = tuple[str, list[str], int, bool, float]
 class LinearScorer:
     """Scores of arcs and, over the arcs that survived pruning, of parts.
 
-    With `width` outcomes per arc (labels or hidden clusters) it scores these. The weights are one
-    vector: 2^bits that arcs and parts share, then 2^row_bits rows of `width`. They are float32 in
-    use and float64 in training; `scale` multiplies all of them.
+    With `width` outcomes per arc (labels or clusters) it scores these. The weights are one vector:
+    2^bits that arcs and parts share, then 2^row_bits rows of `width`. They are float32 in use and
+    float64 in training; `scale` multiplies all of them.
+
+    With `cluster_features="all"`, rows also have direction and distance. Arcs then have no weights
+    of their own, because every feature belongs to a cluster: the score of an edge is the sum over
+    z of exp(theta . f(x, i, j, z)) (Smith & Smith 2007, Eq. 18). Clusters of tokens see only the
+    features of single words; pairs of words keep weights without a cluster.
     """
 
     kind: ClassVar[str] = "linear"
@@ -45,22 +51,26 @@ class LinearScorer:
         outcomes: Outcomes | None = None,
         row_bits: int = 0,
         width: int = 1,
+        cluster_features: ClusterFeatures = "beside",
         arc_filter: NDArray[np.uint16] | None = None,
         threads: int = 1,
     ) -> None:
-        rows = None
+        rows, every = None, cluster_features == "all"
         if outcomes is not None:
             rows = kernels.make_rows(
-                settings.kernel, get_args(Outcomes).index(outcomes), row_bits, width
-            )
+                settings.kernel, get_args(Outcomes).index(outcomes), row_bits, width,
+                every or outcomes == "soft",
+            )  # fmt: skip
         self.settings = settings
         self.bits, self.row_bits, self.width = bits, row_bits, width
         self.outcomes: Outcomes | None = outcomes
+        self.cluster_features: ClusterFeatures = cluster_features
         self._kinds = tuple(kinds)
         self.arc_filter = no_arc_filter() if arc_filter is None else arc_filter
         self.threads = threads
         self.scale = 1.0
-        self._model = kernels.make_model(settings.kernel, bits, rows)
+        beside = not (every and outcomes == "edge")
+        self._model = kernels.make_model(settings.kernel, bits, rows, beside)
         self.weights: NDArray[Any] = np.zeros(0, dtype=np.float32)
         self._gradient: Gradient | None = None
 
@@ -79,34 +89,47 @@ class LinearScorer:
         """Number of weights."""
         return self._model.weights
 
+    @property
+    def row_weights(self) -> slice:
+        """Where the weights of outcomes are: one row after the other."""
+        return slice(self._model.arc_weights, self._model.weights)
+
     def scores(self, batch: Batch) -> tuple[Scores, Pullback]:
         """Scores of a batch; arcs that training may need are never filtered."""
         found = self._part_scores(batch) if self._kinds else self._arc_scores(batch)
 
         def pullback(d_scores: Scores) -> Gradient:
-            gradient = self._gradient = self._gradient or Gradient(self.size)
-            encoded, sentences = batch.encoded.kernel, batch.sentences
-            if self._kinds:
-                kernels.expand_parts(
-                    self._model, encoded, sentences, d_scores.index, d_scores.arrays(), gradient,
-                    self.threads,
-                )  # fmt: skip
-            else:
-                kernels.expand(
-                    self._model, encoded, sentences, d_scores.arcs, gradient, self.threads
-                )
+            if not self._kinds:
+                return self._expanded(batch, d_scores.arcs)
+            gradient = self._gradient = self._gradient or Gradient(self._model)
+            kernels.expand_parts(
+                self._model, batch.encoded.kernel, batch.sentences, d_scores.index,
+                d_scores.arrays(), gradient, self.threads,
+            )  # fmt: skip
             return gradient
 
         return found, pullback
 
+    def _expanded(self, batch: Batch, d_numbers: FloatArray) -> Gradient:
+        """The gradient of sum(d_numbers * numbers) with respect to the weights."""
+        gradient = self._gradient = self._gradient or Gradient(self._model)
+        kernels.expand(
+            self._model, batch.encoded.kernel, batch.sentences, d_numbers, gradient, self.threads
+        )
+        return gradient
+
     def _arc_scores(self, batch: Batch) -> Scores:
+        return Scores(self._numbers(batch), batch.n_words, self.n_labels)
+
+    def _numbers(self, batch: Batch) -> FloatArray:
+        """One number for every arc and outcome of a batch, flat."""
         sides = batch.n_words + 1
         answer = np.empty(int((sides * sides).sum()) * self._model.width)
         kernels.score(
             self._model, self.weights, self.scale, self.arc_filter, batch.encoded.kernel,
             batch.sentences, batch.heads, answer, self.threads,
         )  # fmt: skip
-        return Scores(answer, batch.n_words, self.n_labels)
+        return answer
 
     def _part_scores(self, batch: Batch) -> Scores:
         scores = Scores.over_mask(batch.kept, batch.n_words, self._kinds, self.threads)
@@ -144,6 +167,8 @@ class LinearScorer:
             "bits": self.bits, "kinds": list(self._kinds), "outcomes": self.outcomes,
             "row_bits": self.row_bits, "width": self.width,
         }  # fmt: skip
+        if self.outcomes in ("edge", "token"):
+            description["cluster_features"] = self.cluster_features
         return description, {"weights": self.weights, "arc_filter": self.arc_filter}
 
     @classmethod
@@ -158,6 +183,7 @@ class LinearScorer:
             features, description["bits"], kinds=description["kinds"],
             outcomes=description["outcomes"], row_bits=description["row_bits"],
             width=description["width"], arc_filter=arrays["arc_filter"],
+            cluster_features=description.get("cluster_features", "beside"),
         )  # fmt: skip
         scorer.weights = arrays["weights"]
         return scorer

@@ -74,20 +74,21 @@ class Between {
 
 enum class Role : int { head = 0, modifier = 1 };
 
-// The features of one end in McDonald, Crammer & Pereira (2005), table 1a; `stems` are the first
-// five letters of longer words.
+// The features of one end in McDonald, Crammer & Pereira (2005), table 1a; stems are the first five
+// letters of longer words.
 template <class Words, class Sink>
-void mcdonald_end_templates(bool stems, const Words& s, Index i, Role role, Sink& sink) {
+void mcdonald_end_templates(const FeatureSet& set, const Words& s, Index i, Role role, Sink& sink) {
   const auto f = [&](Template head, Template modifier, const auto&... atoms) {
     sink(role == Role::head ? head : modifier, atoms...);
   };
   const auto& word = s[i];
   f("hw", "mw", word.form);
   f("hp", "mp", word.fine);
-  f("hw hp", "mw mp", word.form, word.fine);
-  if (stems && word.is_long) {
+  const bool with_tags = set.squeeze() != Squeeze::words;
+  if (with_tags) f("hw hp", "mw mp", word.form, word.fine);
+  if (set.has_stems() && word.is_long) {
     f("h5", "m5", word.stem);
-    f("h5 hp", "m5 mp", word.stem, word.fine);
+    if (with_tags) f("h5 hp", "m5 mp", word.stem, word.fine);
   }
 }
 
@@ -95,7 +96,7 @@ void mcdonald_end_templates(bool stems, const Words& s, Index i, Role role, Sink
 template <class Atom, class Sink>
 void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role role, Sink& sink) {
   in_every_grain(set, s, sink, [&](const auto& words, auto& names) {
-    mcdonald_end_templates(set.has_stems(), words, i, role, names);
+    mcdonald_end_templates(set, words, i, role, names);
   });
   if (!set.is_rich()) return;
   const auto f = [&](Template head, Template modifier, const auto&... atoms) {
@@ -143,15 +144,24 @@ void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role
   }
 }
 
-// The two ends together, words and tags alone, as in McDonald, Crammer & Pereira (2005), table 1a;
-// `squeezed` omits the templates that Smith & Smith (2007, section 5.2) omit.
+// The two ends together, words and tags alone, as in McDonald, Crammer & Pereira (2005), table 1a.
+//
+// Smith & Smith (2007, section 5.2) squeezed lexicalised features through clusters: they removed
+// "all word-word and lemma-lemma features and all tag fourgrams", which left a sixtieth of the
+// features or less. Here stems (five letters) take the place of lemmas. Without pairs of words, of
+// stems and without tag fourgrams, a tenth is left. squeezed2005 therefore omits every conjunction
+// of a word or stem, also with tags; words and stems alone remain, with their clusters. Over all
+// possible arcs of the Danish training data of CoNLL-X, 8.33 million features become 97 thousand,
+// a factor of 86. (Counted with their twins of direction and distance, the factor is 24.)
 template <class Words, class Sink>
-void basic_templates(bool squeezed, const Words& s, Index head, Index modifier, Sink& f) {
+void basic_templates(Squeeze squeeze, const Words& s, Index head, Index modifier, Sink& f) {
   const auto &h = s[head], &m = s[modifier];
   f("hp mp", h.fine, m.fine);
-  f("hp mw mp", h.fine, m.form, m.fine);
-  f("hw hp mp", h.form, h.fine, m.fine);
-  if (!squeezed) {
+  if (squeeze != Squeeze::words) {
+    f("hp mw mp", h.fine, m.form, m.fine);
+    f("hw hp mp", h.form, h.fine, m.fine);
+  }
+  if (squeeze == Squeeze::none) {
     f("hw hp mw mp", h.form, h.fine, m.form, m.fine);
     f("hw mw mp", h.form, m.form, m.fine);
     f("hw hp mw", h.form, h.fine, m.form);
@@ -161,20 +171,21 @@ void basic_templates(bool squeezed, const Words& s, Index head, Index modifier, 
 
 // Their first letters, the tags between and beside them: the rest of that table.
 template <class Words, class Tags, class Sink>
-void mcdonald_templates(bool squeezed, const Words& s, Index head, Index modifier,
+void mcdonald_templates(Squeeze squeeze, const Words& s, Index head, Index modifier,
                         const Tags& between, Sink& f) {
   const auto &h = s[head], &m = s[modifier];
   const auto &h_1 = s[head - 1], &h1 = s[head + 1], &m_1 = s[modifier - 1], &m1 = s[modifier + 1];
-  if (m.is_long) f("hp m5 mp", h.fine, m.stem, m.fine);
-  if (h.is_long) f("h5 hp mp", h.stem, h.fine, m.fine);
-  if (!squeezed && (h.is_long || m.is_long)) {
+  const bool whole = squeeze == Squeeze::none, squeezed = squeeze == Squeeze::words;
+  if (!squeezed && m.is_long) f("hp m5 mp", h.fine, m.stem, m.fine);
+  if (!squeezed && h.is_long) f("h5 hp mp", h.stem, h.fine, m.fine);
+  if (whole && (h.is_long || m.is_long)) {
     f("h5 hp m5 mp", h.stem, h.fine, m.stem, m.fine);
     f("h5 m5 mp", h.stem, m.stem, m.fine);
     f("h5 hp m5", h.stem, h.fine, m.stem);
     f("h5 m5", h.stem, m.stem);
   }
   for (const auto& b : between.fine()) f("hp bp mp", h.fine, b, m.fine);
-  if (!squeezed) {
+  if (whole) {
     f("hp hp+1 mp-1 mp", h.fine, h1.fine, m_1.fine, m.fine);
     f("hp-1 hp mp-1 mp", h_1.fine, h.fine, m_1.fine, m.fine);
     f("hp hp+1 mp mp+1", h.fine, h1.fine, m.fine, m1.fine);
@@ -348,10 +359,9 @@ void pair_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, 
     rich_between_templates(set, s, head, modifier, between, sink);
   } else {
     in_every_grain(set, s, sink, [&](const auto& words, auto& names) {
-      const bool squeezed = set.templates == TemplateSet::squeezed2005;
-      basic_templates(squeezed, words, head, modifier, names);
+      basic_templates(set.squeeze(), words, head, modifier, names);
       if (set.templates == TemplateSet::basic2005) return;
-      mcdonald_templates(squeezed, words, head, modifier, tags_between(words, between), names);
+      mcdonald_templates(set.squeeze(), words, head, modifier, tags_between(words, between), names);
     });
   }
   cluster_templates(s, head, modifier, sink);

@@ -12,8 +12,12 @@ enum class TemplateSet : int {
   morphological = 3,
   carreras2007 = 4,
   basic2005 = 5,
+  pairs_squeezed = 6,  // squeezed2005 in older model files: only pairs of words are omitted
 };
-inline constexpr int kTemplateSets = 6;
+inline constexpr int kTemplateSets = 7;
+
+// Which features of words are omitted: none, those of two words, or all with other atoms.
+enum class Squeeze : int { none, pairs, words };
 
 struct FeatureSet {
   TemplateSet templates = TemplateSet::rich;
@@ -26,6 +30,11 @@ struct FeatureSet {
   // More of FEATS than in the rich set: of neighbours and, for parts and labels, of other words.
   bool looks_at_inflection() const {
     return templates == TemplateSet::morphological && columns.feats;
+  }
+  Squeeze squeeze() const {
+    return templates == TemplateSet::squeezed2005     ? Squeeze::words
+           : templates == TemplateSet::pairs_squeezed ? Squeeze::pairs
+                                                      : Squeeze::none;
   }
   // The first five letters of longer words.
   bool has_stems() const { return !is_rich() && templates != TemplateSet::basic2005; }

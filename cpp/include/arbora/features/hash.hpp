@@ -98,7 +98,7 @@ template <class... Atoms>
 inline std::uint64_t key_of(const Template& of, const Atoms&... atoms) {
   static_assert(sizeof...(atoms) <= std::size(kPlaces));
   std::uint64_t sum = of.hash;
-  int place = 0;
+  [[maybe_unused]] int place = 0;
   ((sum += hash_of(atoms) * kPlaces[place++]), ...);
   // Without this, two words whose hashes are close would share the slots of all their features.
   return (sum ^ (sum >> 31)) * kMix;

@@ -1,6 +1,6 @@
 // The feature templates of labels: of an arc alone (for labels inside the sum over trees), and of
-// an arc in its tree (for labels that are chosen after the tree). Names as in arc_templates.hpp; g
-// is the head's head, s a sibling, k a child of the modifier.
+// an arc in its tree (for labels that are chosen after the tree); and those of known clusters.
+// Names as in arc_templates.hpp; g is the head's head, s a sibling, k a child of the modifier.
 #pragma once
 
 #include "arbora/features/arc_templates.hpp"
@@ -90,6 +90,19 @@ void label_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
     sink.weighted(b.share, "mk", direction, b.cluster);
     sink.weighted(b.share, "hp mk", direction, h.fine, b.cluster);
   }
+}
+
+// Features of an arc that belongs to clusters which are known: the cluster alone, and with tags and
+// words. The sink adds the cluster.
+template <class Atom, class Sink>
+void soft_cluster_templates(const Sentence<Atom>& s, Index head, Index modifier, Sink& f) {
+  const Word<Atom>&h = s[head], &m = s[modifier];
+  f("k");
+  f("k hp", h.fine);
+  f("k mp", m.fine);
+  f("k hp mp", h.fine, m.fine);
+  f("k hw", h.form);
+  f("k mw", m.form);
 }
 
 // The children of every word, for the templates that see the tree.

@@ -31,6 +31,11 @@ void score_arcs(const ArcTable& table, const Weight* weights, double scale,
                 const features::Sentence<std::uint64_t>& sentence, const std::int32_t* keep,
                 double* scores, Workspace& workspace);
 
+// Zeros instead of scores, for models whose arcs have no weights of their own.
+void allow_arcs(const features::ArcFilter& filter,
+                const features::Sentence<std::uint64_t>& sentence, const std::int32_t* keep,
+                double* scores);
+
 // The same for the arcs of a mask, (n+1) x (n+1); the others are forbidden.
 template <class Weight>
 void score_kept_arcs(const ArcTable& table, const Weight* weights, double scale,

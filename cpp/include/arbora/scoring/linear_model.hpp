@@ -10,16 +10,24 @@
 
 namespace arbora::scoring {
 
+// Arcs have weights of their own unless `arcs_beside` is false: then rows are all there is, as in
+// Smith & Smith (2007, Eq. 18), where every feature is one of a cluster.
 struct LinearModel {
   ArcTable arcs;
   std::optional<RowTable> rows;
+  bool arcs_beside = true;
 
   Index width() const { return rows ? rows->width : 1; }
+  // Weights of arcs, before those of rows.
+  std::size_t arc_weights() const {
+    return arcs_beside ? std::size_t{1} << static_cast<unsigned>(arcs.bits) : 0;
+  }
   std::size_t weights() const {
-    std::size_t count = std::size_t{1} << static_cast<unsigned>(arcs.bits);
+    std::size_t count = arc_weights();
     if (rows) count += static_cast<std::size_t>(rows->width) << static_cast<unsigned>(rows->bits);
     return count;
   }
+  RowShape shape() const { return rows ? rows->shape() : RowShape{}; }
 };
 
 // Which sentences of an encoded treebank, in which order, on how many threads.

@@ -1,5 +1,5 @@
-// Linear scores with one number per outcome: labels of arcs, or hidden clusters of arcs. A feature
-// owns a row of weights, one for each outcome, so that one pass scores all outcomes.
+// Linear scores with one number per outcome: labels of arcs, or clusters of arcs. A feature owns a
+// row of weights, one for each outcome, so that one pass scores all outcomes.
 #pragma once
 
 #include <cstdint>
@@ -14,37 +14,51 @@ namespace arbora::scoring {
 enum class Outcomes : int {
   label = 0,  // labels of arcs
   edge = 1,   // hidden clusters of arcs: all templates of arcs (Smith & Smith 2007, section 5.2)
-  token = 2,  // hidden clusters of words as modifiers: templates of the modifier alone
+  token = 2,  // hidden clusters of words as modifiers: templates of single words
+  soft = 3,   // known clusters of arcs: few templates
 };
 
-// 2^bits rows of `width` weights, which begin at weights[offset].
+// 2^bits rows of `width` weights, which begin at weights[offset]. With `variants`, a feature owns a
+// second row for each direction and distance: its twin's is its own XOR the arc's variant.
 struct RowTable {
   features::FeatureSet features;
   Outcomes outcomes;
   int bits;
   Index width;
   std::size_t offset;
+  bool variants = false;
+
+  RowShape shape() const { return {offset, bits, width}; }
 };
 
-// Where a feature's row begins.
-inline std::size_t row_of(const RowTable& table, std::uint64_t key) {
-  const auto row = static_cast<std::size_t>(key >> static_cast<unsigned>(64 - table.bits));
+// A feature's row, and where a row begins.
+inline std::uint32_t row_of(const RowTable& table, std::uint64_t key) {
+  return static_cast<std::uint32_t>(key >> static_cast<unsigned>(64 - table.bits));
+}
+inline std::size_t first_of(const RowTable& table, std::uint32_t row) {
   return table.offset + row * static_cast<std::size_t>(table.width);
 }
 
-// The templates that rows of this kind have, for one arc.
+// The templates of one end of an arc, if rows of this kind have any. Without variants, clusters of
+// words know nothing of the head.
 template <class Atom, class Sink>
-void arc_rows(const RowTable& table, const features::Sentence<Atom>& s, Index h, Index m,
-              features::Between<Atom>& between, Sink& sink) {
-  if (table.outcomes == Outcomes::label) {
-    features::label_templates(table.features, s, h, m, sink);
-    return;
+void end_rows(const RowTable& table, const features::Sentence<Atom>& s, Index i,
+              features::Role role, Sink& sink) {
+  const bool edge = table.outcomes == Outcomes::edge, token = table.outcomes == Outcomes::token;
+  if (edge || (token && (table.variants || role == features::Role::modifier))) {
+    features::end_templates(table.features, s, i, role, sink);
   }
-  features::end_templates(table.features, s, m, features::Role::modifier, sink);
-  if (table.outcomes == Outcomes::token) return;
-  features::end_templates(table.features, s, h, features::Role::head, sink);
-  between.fill(s, h, m);
-  features::pair_templates(table.features, s, h, m, between, sink);
+}
+
+// The templates of the two ends together.
+template <class Atom, class Sink>
+void pair_rows(const RowTable& table, const features::Sentence<Atom>& s, Index h, Index m,
+               const features::Between<Atom>& between, Sink& sink) {
+  if (table.outcomes == Outcomes::label) features::label_templates(table.features, s, h, m, sink);
+  if (table.outcomes == Outcomes::soft) features::soft_cluster_templates(s, h, m, sink);
+  if (table.outcomes == Outcomes::edge) {
+    features::pair_templates(table.features, s, h, m, between, sink);
+  }
 }
 
 // For every arc that `arcs` allows, scores(h, m, o) = arcs(h, m) + weights times features times
@@ -52,9 +66,9 @@ void arc_rows(const RowTable& table, const features::Sentence<Atom>& s, Index h,
 template <class Weight>
 void score_rows(const RowTable& table, const Weight* weights, double scale,
                 const features::Sentence<std::uint64_t>& sentence, const double* arcs,
-                double* scores);
+                double* scores, Workspace& workspace);
 void expand_rows(const RowTable& table, const features::Sentence<std::uint64_t>& sentence,
-                 const double* d_scores, SlicedEntries& entries);
+                 const double* d_scores, SlicedEntries& entries, Workspace& workspace);
 
 // The same for labels of a given tree's arcs, with the tree as context: scores is n x width. Words
 // without a head (-1) get zeros.
