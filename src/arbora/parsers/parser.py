@@ -249,7 +249,8 @@ class Parser:
             )
         return LoopyTrees(
             self._calibrated(sentence).sentence(0), self.model.options.trees, self.model.root,
-            inference.iterations, inference.damping, factors=inference.factors or "pairs",
+            inference.iterations, inference.damping, inference.schedule,
+            inference.factors or "pairs",
         )  # fmt: skip
 
     def _scored(self, sentence: Sentence) -> Scored:
