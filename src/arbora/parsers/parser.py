@@ -268,7 +268,8 @@ class Parser:
             )
         return LoopyTrees(
             self._calibrated(sentence).sentence(0), self.model.options.trees, self.model.root,
-            inference.iterations, inference.damping, factors=inference.factors or "pairs",
+            inference.iterations, inference.damping, inference.schedule,
+            inference.factors or "pairs",
         )  # fmt: skip
 
     def cluster_posteriors(self, sentence: Sentence) -> FloatArray:

@@ -1,5 +1,5 @@
 // Arcs that are not scored: longer than any arc between words of the same tags, in the same
-// direction, in the training data (Gormley et al. 2015, section 5.1).
+// direction, in the training data (Gormley et al. 2015, section 7.1).
 #pragma once
 
 #include <cstdint>

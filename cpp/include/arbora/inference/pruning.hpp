@@ -1,4 +1,4 @@
-// Pruning of arcs for models of higher order (Gormley et al. 2015, section 5.1).
+// Pruning of arcs for models of higher order (Gormley et al. 2015, section 7.1).
 #pragma once
 
 #include "arbora/inference/batch.hpp"
