@@ -282,6 +282,8 @@ def test_what_is_refused(rng):
     ):
         with pytest.raises(ShapeError, match=rf"{reason}.*\.$"):
             one.mbr(loss)
+    with pytest.raises(ArgumentError, match=r"^loss failed: .*\.$"):
+        trees.mbr(lambda _: {}["no"])
     unread = np.full((4, 4, 4), np.nan)  # column 0 and the diagonal are never read
     for h, m, g in np.ndindex(4, 4, 4):
         if m not in (0, h, g):
@@ -294,6 +296,7 @@ def test_what_is_refused(rng):
     [
         ({"loss": np.zeros((4, 4, 4))}, "loss must be a function of two trees"),
         ({"loss": lambda *_: None}, "loss must return a finite number, not None"),
+        ({"loss": lambda *_: 1 // 0}, "loss failed: "),
         ({"loss": lambda *_: np.inf}, "loss must return a finite number"),
         ({"candidates": []}, "candidates must be integers"),
         ({"candidates": 0}, "candidates must be a whole number"),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arbora.arrays import as_list
-from arbora.errors import ArgumentError, ShapeError
+from arbora.errors import ArgumentError, ShapeError, reason
 from arbora.inference.arguments import as_array, as_count, as_heads, as_real
 from arbora.inference.packed import read_only
 from arbora.types import FloatArray, IntArray, Samples, Tree
@@ -75,7 +75,7 @@ def minimum_risk(
     seed
         The seed of draws.
     """
-    if not callable(loss):
+    if not callable(loss) or isinstance(loss, type):
         raise ArgumentError(
             f"loss must be a function of two trees, not {type(loss).__name__}; mbr takes arrays."
         )
@@ -107,7 +107,10 @@ def _method(trees: Any, name: str, argument: str) -> Any:
 
 
 def _loss(loss: Callable[[Tree, Tree], float], candidate: Tree, truth: Tree) -> float:
-    value = loss(candidate, truth)
+    try:
+        value = loss(candidate, truth)
+    except Exception as error:  # a function may raise anything
+        raise ArgumentError(f"loss failed: {reason(error)}.") from error
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -155,7 +158,8 @@ def _trees_in(given: Any, what: str) -> list[Tree] | None:
 
 def _rows(given: Any, n_words: int, what: str) -> tuple[IntArray, IntArray | None]:
     """Heads and labels of trees or draws, (k, n)."""
-    heads, labels = given, None
+    heads: Any = given
+    labels: Any = None
     if isinstance(given, Samples):
         heads, labels = given
     elif isinstance(given, list) and given and isinstance(given[0], Tree):
@@ -190,7 +194,7 @@ def _as_weights(weights: ArrayLike, count: int, what: str) -> FloatArray:
         raise ShapeError(f"weights must be one number for each of the {count} trees of {what}.")
     if not np.isfinite(array).all() or (array < 0).any() or array.max() <= 0:
         raise ArgumentError("weights must be non-negative finite numbers, not all of them 0.")
-    return array / array.max()  # so that the sum does not overflow
+    return np.asarray(array / array.max())  # so that the sum does not overflow
 
 
 def _log_probs(trees: Any, heads: IntArray, labels: IntArray | None) -> FloatArray:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from arbora.errors import ShapeError
+from arbora.errors import ArboraError, ArgumentError, ShapeError, reason
 from arbora.inference.arguments import as_real
 from arbora.inference.packed import Packed
 from arbora.types import FloatArray, Tree
@@ -45,7 +45,7 @@ def head_errors(weights: ArrayLike | None = None) -> Callable[[FloatArray], Floa
 
 
 def undirected_errors(weights: ArrayLike | None = None) -> Callable[[FloatArray], FloatArray]:
-    """The number of arcs that the true tree has in neither direction (Klein & Manning 2004).
+    """The number of arcs that the true tree has in neither direction.
 
     No tree has both an arc and its reverse, so their probabilities add up.
     """
@@ -63,10 +63,12 @@ def expected_costs(loss: ArcLoss, scores: FloatArray, marginals: FloatArray) -> 
     If the loss ignores labels, every arc has its likeliest label, and its others cost +inf.
     """
     allowed = ~np.isneginf(scores)
-    if callable(loss):
-        costs = as_real(loss(marginals), "the expected costs that loss returns").astype(np.float64)
+    if callable(loss) and not isinstance(loss, type):
+        costs = as_real(_called(loss, marginals), "the expected costs that loss returns")
+        costs = costs.astype(np.float64)
     else:
-        costs = _summed(as_real(loss, "loss"), allowed, marginals)
+        array = as_real(loss, "loss")  # type: ignore[arg-type]  # a class is refused there
+        costs = _summed(array, allowed, marginals)
     if scores.ndim == 3 and costs.shape == scores.shape[:2]:
         likeliest = np.where(allowed, marginals, -1.0).argmax(axis=2)
         allowed = allowed & (np.arange(scores.shape[2]) == likeliest[:, :, None])
@@ -91,6 +93,15 @@ def least_cost(packed: Packed, costs: FloatArray) -> Tree:
     return packed.with_scores(-np.ascontiguousarray(costs).ravel()).argmax()[0]
 
 
+def _called(loss: Callable[[FloatArray], ArrayLike], marginals: FloatArray) -> ArrayLike:
+    try:
+        return loss(marginals)
+    except ArboraError:
+        raise
+    except Exception as error:  # a function may raise anything
+        raise ArgumentError(f"loss failed: {reason(error)}.") from error
+
+
 def _of_arcs(marginals: FloatArray) -> FloatArray:
     return marginals if marginals.ndim == 2 else np.asarray(marginals.sum(axis=2))
 
@@ -101,13 +112,13 @@ def _weighted(costs: FloatArray, weights: ArrayLike | None) -> FloatArray:
     array = as_real(weights, "weights").astype(np.float64)
     if array.shape != (len(costs) - 1,):
         raise ShapeError(f"weights must be one number for each of {len(costs) - 1} words.")
-    return costs * np.concatenate([[0.0], array])
+    return np.asarray(costs * np.concatenate([[0.0], array]))
 
 
-def _summed(loss: FloatArray, allowed: FloatArray, marginals: FloatArray) -> FloatArray:
+def _summed(loss: FloatArray, allowed: NDArray[np.bool_], marginals: FloatArray) -> FloatArray:
     """Sums a loss over the true heads of each word; entries of forbidden arcs are never read."""
     side, labels = allowed.shape[0], allowed.shape[2:]
-    arcs = allowed if not labels else allowed.any(axis=2)
+    arcs = allowed if not labels else np.asarray(allowed.any(axis=2))
     if loss.shape == (side,) * 3:
         used = arcs[:, :, None] & arcs.T[None]  # [h, m, g]
         given = marginals if not labels else marginals.sum(axis=2)
