@@ -115,7 +115,7 @@ OF_TREES = {
     "kbest": {"k": 3}, "sample": {"k": 3, "seed": 1}, "log_prob": ANY_HEADS,
     "expect": {"values": D}, "variance": {"values": D}, "covariance": {"a": D, "b": D},
     "vjp": {"d_marginals": D}, "constrain": {"required": [(2, 1)], "forbidden": [(0, 3)]},
-    "pair_marginal": {"first": (2, 1), "second": (0, 2)},
+    "pair_marginal": {"first": (2, 1), "second": (0, 2)}, "mbr": {"loss": np.ones((4, 4, 4))},
 }  # fmt: skip
 
 
@@ -192,6 +192,10 @@ def second_order():
     yield "Mixture", arbora.Mixture, {"components": [trees(), trees()], "weights": [1, 2]}
     yield "Mixture.log_prob", mixture.log_prob, {"heads": HEADS, "labels": None}
     yield "Mixture.sample", mixture.sample, {"k": 3, "seed": 1}
+    given = {"trees": trees(), "loss": lambda *_: 0.5, "candidates": 3, "evidence": [HEADS] * 2}
+    yield "minimum_risk", arbora.minimum_risk, given | {"weights": [1, 2], "seed": 1}
+    given = {"trees": mixture, "loss": lambda *_: 1, "candidates": [HEADS], "evidence": 4}
+    yield "minimum_risk of draws", arbora.minimum_risk, given | {"seed": 1}
 
 
 def automata():

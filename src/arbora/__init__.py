@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from arbora.inference import (
         Automaton,
+        Decision,
         Derivation,
         Derivations,
         FactorGraph,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         SecondOrderTrees,
         SpanningTrees,
         TreeBatch,
+        minimum_risk,
     )
     from arbora.parsers import ParsedSentence, Parser, load
     from arbora.scores import Parts
@@ -72,6 +74,7 @@ __all__ = [
     "ConstraintError",
     "DataError",
     "DataWarning",
+    "Decision",
     "Decoded",
     "Derivation",
     "Derivations",
@@ -105,6 +108,7 @@ __all__ = [
     "compare",
     "evaluate",
     "load",
+    "minimum_risk",
     "read_conllu",
     "write_conllu",
 ]
@@ -113,9 +117,9 @@ __all__ = [
 _HOMES = {
     "arbora.data": "Sentence read_conllu write_conllu",
     "arbora.evaluation": "AttachmentScores Calibration Comparison calibration compare evaluate",
-    "arbora.inference": "Automaton Derivation Derivations FactorGraph GraphGradient HeadAutomata "
-    "Hypergraph LoopyTrees Mixture PartGradient ProjectiveTrees SecondOrderBatch SecondOrderTrees "
-    "SpanningTrees TreeBatch",
+    "arbora.inference": "Automaton Decision Derivation Derivations FactorGraph GraphGradient "
+    "HeadAutomata Hypergraph LoopyTrees Mixture PartGradient ProjectiveTrees SecondOrderBatch "
+    "SecondOrderTrees SpanningTrees TreeBatch minimum_risk",
     "arbora.parsers": "ParsedSentence Parser load",
     "arbora.scores": "Parts",
     "arbora.types": "Decoded Samples Tree",

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from arbora.fitting.batch_optimizers import BatchTrainer
 from arbora.fitting.exponentiated import ExponentiatedGradient
 from arbora.testing import EnumeratedTrees
+from tests.enumerated_problems import likelihood_slowly, max_margin_slowly
 from tests.toys import feature_matrix, toy_problem, toy_sentences
 
 L2 = 30.0  # strong enough for fast convergence
@@ -69,37 +70,8 @@ def tree_vectors(problem):
     return answer
 
 
-def max_margin_slowly(problem, c, sweeps=20_000):
-    """Dual coordinate ascent over all trees, with exact steps to the most violating tree."""
-    parts = tree_vectors(problem)
-    alphas = [np.where(costs == 0, 1.0, 0.0) for _, costs in parts]
-    alphas = [a / a.sum() for a in alphas]
-    w = sum(c * a @ d for a, (d, _) in zip(alphas, parts, strict=True))
-    for _ in range(sweeps):
-        moved = 0.0
-        for alpha, (differences, costs) in zip(alphas, parts, strict=True):
-            gains = costs - differences @ w
-            best = gains.argmax()
-            used = np.flatnonzero(alpha > 0)
-            worst = used[gains[used].argmin()]
-            direction = differences[best] - differences[worst]
-            norm = c * direction @ direction
-            if best == worst or norm == 0.0:
-                continue
-            step = min(alpha[worst], (gains[best] - gains[worst]) / norm)
-            alpha[best] += step
-            alpha[worst] -= step
-            w = w + c * step * direction
-            moved = max(moved, step * np.sqrt(norm))
-        if moved < 1e-9:
-            break
-    primal = c * sum((costs - d @ w).max() for d, costs in parts) + 0.5 * w @ w
-    dual = c * sum(a @ costs for a, (_, costs) in zip(alphas, parts, strict=True)) - 0.5 * w @ w
-    return w, primal, dual
-
-
 def test_max_margin_equals_a_program_over_all_trees(problem):
-    expected, primal, dual = max_margin_slowly(problem, 1.0 / L2)
+    expected, primal, dual = max_margin_slowly(tree_vectors(problem), 1.0 / L2)
     assert primal - dual < 1e-7  # the slow twin has found the optimum
     eg = ExponentiatedGradient(problem, "maxmargin", L2)
     reports = learn(eg, problem.treebank, 8000, lambda r: r.figures["gap"] < 2e-9)
@@ -143,11 +115,8 @@ def test_figures_are_those_of_the_definition(problem):
     from_duals, costs_of = np.zeros_like(w), 0.0
     for i, (differences, costs) in enumerate(parts):
         batch = problem.treebank.batch(np.array([i]))
-        side, depth = int(batch.n_words[0]) + 1, problem.scorer.n_labels
-        shape = (side, side) if depth is None else (side, side, depth)
-        p = EnumeratedTrees(
-            eg._duals_of(batch).reshape(shape), problem.engine.trees, problem.engine.root
-        )
+        duals = eg.duals(batch, problem.scorer.scores(batch)[0]).arcs_of(0)
+        p = EnumeratedTrees(duals, problem.engine.trees, problem.engine.root)
         from_duals += c * p.probabilities @ differences
         costs_of += p.probabilities @ costs
     np.testing.assert_allclose(w, from_duals, atol=1e-9)
@@ -171,18 +140,7 @@ def test_a_restored_trainer_goes_on_to_the_same_bytes(problem):
 
 class TestBatchOptimisers:
     def test_against_scipy_over_all_trees(self, problem):
-        parts = tree_vectors(problem)
-
-        def objective(w):
-            value, gradient = 0.5 * L2 * w @ w, L2 * w
-            for differences, _ in parts:
-                scores = -differences @ w
-                top = scores.max()
-                weights = np.exp(scores - top)
-                value += top + np.log(weights.sum())
-                gradient = gradient - weights @ differences / weights.sum()
-            return value, gradient
-
+        objective = likelihood_slowly(tree_vectors(problem), L2)
         start = np.zeros(problem.scorer.size)
         slow = minimize(objective, start, jac=True, method="BFGS", options={"gtol": 1e-9})
         for optimizer in ("lbfgs", "cg"):

@@ -13,7 +13,8 @@ from arbora.data import read_blocks
 from arbora.data.treebank import read_treebank
 from arbora.inference.tree_checks import in_class
 from arbora.testing import EnumeratedTrees
-from tests.small_parsers import arc_scores, at_temperature, sentences, trained
+from tests.small_parsers import SMALL, arc_scores, at_temperature, sentences, trained
+from tests.toys import toy_sentences
 
 MODELS = {
     "default": {},
@@ -203,6 +204,22 @@ def test_decode_trees_is_a_setting():
     assert parser.model.decode_trees == "projective"
     assert isinstance(parser.distribution(sentences("test", 1)[0]), ProjectiveTrees)
     assert trained(decode_trees="auto").model.decode_trees in ("projective", "nonprojective")
+
+
+@pytest.mark.parametrize("better", ["nonprojective", "projective"])
+def test_the_better_class_is_chosen_on_dev(better, rng):
+    """Koo et al. (2007), section 6.2. The dev trees are the model's own best trees of a class."""
+    options = SMALL | {"passes": 1, "labels": "none", "decode": "map"}
+    train, dev = sentences("train", 40), toy_sentences(rng, [9] * 12)
+    plain = Parser(**options).fit(train, dev)
+    found = {trees: plain.parse(dev, trees=trees) for trees in ("nonprojective", "projective")}
+    assert any(
+        one.heads.tolist() != other.heads.tolist()
+        for one, other in zip(*found.values(), strict=True)
+    )
+    parser = Parser(**options, decode_trees="auto").fit(train, found[better])
+    assert parser.model.decode_trees == better
+    assert parser.evaluate(found[better]).uas == 100.0
 
 
 @pytest.mark.parametrize("learner", ["perceptron", "mira", "maxmargin", "loglinear"])

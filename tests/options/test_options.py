@@ -106,10 +106,16 @@ NONSENSE = [
     ({"order": "sibling", "inference": "exact"}, "requires trees='projective'"),
     ({"order": "sibling", "training_inference": "exact"}, "requires trees='projective'"),
     ({"learner": "l2", "order": "sibling", "inference": "exact"}, "requires trees='projective'"),
-    ({"order": "sibling", "learner": "maxmargin"}, "use learner='mira'"),
+    ({"order": "sibling", "learner": "maxmargin"},
+     "use trees='projective' and inference='exact', or learner='mira'"),
+    ({"order": "sibling", "learner": "maxmargin", "trees": "projective"}, "inference='exact', or"),
+    ({"order": "sibling", "learner": "maxmargin", "trees": "projective", "inference": "exact",
+      "training_inference": "bp"}, "and training_inference='exact', or learner='mira'"),
     ({"order": "sibling", "learner": "loglinear", "training_inference": "dual"},
      "learner='loglinear' needs sums over trees"),
-    ({"order": "sibling", "learner": "loglinear", "optimizer": "cg"}, "with adagrad or sgd"),
+    ({"order": "sibling", "learner": "loglinear", "optimizer": "cg"},
+     "optimizer='cg' needs exact sums .*, or adagrad or sgd"),
+    ({**BP, "optimizer": "eg"}, "optimizer='eg' needs exact sums over trees"),
     ({"order": "sibling", "labels": "joint"}, "staged labels or none"),
     ({"order": "sibling", "mira": "k-best"}, "1-best only"),
     ({"order": "grandparent", "decode": "mbr"}, "not available with inference='dual': use map"),
@@ -223,7 +229,7 @@ def test_keywords_make_the_same_options_again(learner, order):
         assert ParserOptions.from_keywords(keywords) == options
         assert options.continued({}) == options
     assert all(one.endswith(".") and "\n" not in one for one in refusals)
-    assert allowed > 0 or (learner == "maxmargin" and order != "first")
+    assert allowed > 0
 
 
 def test_components_can_be_given_as_they_are():
@@ -274,6 +280,10 @@ def test_what_is_said_is_kept(learner, optimizer):
         (
             {"learner": "risk", "training_inference": "exact", "trees": "projective"},
             ("risk", "exact", "exact", None),
+        ),
+        (
+            {"learner": "maxmargin", "inference": "exact", "trees": "projective"},
+            ("maxmargin", "exact", "exact", None),
         ),
     ],
 )

@@ -44,6 +44,9 @@ LEARNERS = {
     "exact siblings by l2": {
         "order": "sibling", "trees": "projective", "inference": "exact", "learner": "l2",
     },
+    "exact siblings by max-margin": {
+        "order": "sibling", "trees": "projective", "inference": "exact", "learner": "maxmargin",
+    },
 }  # fmt: skip
 
 

@@ -137,6 +137,27 @@ def test_exact_models_have_probabilities_of_their_own(test_sentences, decode):
     assert answer.certified.all()
 
 
+@pytest.mark.parametrize(
+    ("learnt_by", "order", "inference"),
+    [
+        ({"learner": "maxmargin"}, "sibling", "exact"),
+        ({"optimizer": "eg"}, "grandsibling", "dual"),
+        ({"optimizer": "lbfgs"}, "grandparent", "exact"),
+        ({"optimizer": "cg"}, "sibling", "dual"),
+    ],
+)
+def test_exact_sums_serve_every_optimizer(learnt_by, order, inference, rng):
+    """Also if gold heads are missing, or if best trees are found in another way."""
+    partial = [without_heads(s, rng, 0.1) for s in sentences("train", 8)]
+    parser = Parser(
+        **SMALL, order=order, trees="projective", labels="none", held_out=0.0, inference=inference,
+        training_inference="exact", threads=1, **({"learner": "loglinear"} | learnt_by),
+    ).fit(partial)  # fmt: skip
+    name = "gap" if learnt_by in ({"learner": "maxmargin"}, {"optimizer": "eg"}) else "objective"
+    first, second = (one.figures[name] for one in parser.history.passes)
+    assert first > second > 0.0
+
+
 def test_distributions(test_sentences):
     exact = trained(order="grandsibling", trees="projective", inference="exact", labels="none")
     trees = exact.distribution(test_sentences[0])

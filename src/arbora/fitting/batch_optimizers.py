@@ -15,6 +15,7 @@ from arbora._core import learning as kernels
 from arbora.fitting.dot import dot
 from arbora.fitting.trainer import PassReport, Problem, State
 from arbora.fitting.treebank import Tick, batches
+from arbora.inference.engines import ExactEngine
 from arbora.losses import negative_log_likelihood
 from arbora.scoring import LinearScorer, Parameters
 from arbora.types import FloatArray
@@ -26,11 +27,18 @@ _CHUNK = 10  # optimiser steps per pass
 
 
 class BatchTrainer:
-    """Minimises the sum of losses + regularization/2 ||w||^2."""
+    """Minimises the sum of losses + regularization/2 ||w||^2, with exact sums of any order."""
 
-    def __init__(self, problem: Problem, optimizer: Literal["lbfgs", "cg"], l2: float) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        optimizer: Literal["lbfgs", "cg"],
+        l2: float,
+        engine: ExactEngine | None = None,
+    ) -> None:
         assert isinstance(problem.scorer, LinearScorer)
         self.problem, self.optimizer, self.l2 = problem, optimizer, l2
+        self.engine: ExactEngine = problem.engine if engine is None else engine
         self._weights = np.zeros(problem.scorer.size)
         problem.scorer.weights, problem.scorer.scale = self._weights, 1.0
         self._touched = self._find_touched()  # all other weights stay constant
@@ -81,7 +89,7 @@ class BatchTrainer:
         problem = self.problem
         for batch in batches(problem.treebank, np.arange(len(problem.treebank)), _AT_ONCE):
             scores, pullback = problem.scorer.scores(batch)
-            loss = negative_log_likelihood(scores, problem.gold(batch), problem.engine)
+            loss = negative_log_likelihood(scores, problem.gold(batch), self.engine)
             total += float(loss.values.sum())
             kernels.add_gradient(pullback(loss.d_scores), gradient, problem.threads)
         penalty = 0.5 * self.l2 * float(dot(values, values))
@@ -91,6 +99,9 @@ class BatchTrainer:
         count, problem = np.zeros_like(self._weights), self.problem
         for batch in batches(problem.treebank, np.arange(len(problem.treebank)), _AT_ONCE):
             scores, pullback = problem.scorer.scores(batch)
-            ones = np.where(np.isneginf(scores.arcs), 0.0, 1.0)
-            kernels.add_gradient(pullback(scores.with_values(ones)), count, problem.threads)
+            ones = scores.with_values(
+                np.where(np.isneginf(scores.arcs), 0.0, 1.0),
+                {kind: np.ones(len(table)) for kind, table in scores.tables.items()},
+            )
+            kernels.add_gradient(pullback(ones), count, problem.threads)
         return np.flatnonzero(count)

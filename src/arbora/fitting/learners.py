@@ -14,7 +14,7 @@ from arbora.fitting.batch_optimizers import BatchTrainer
 from arbora.fitting.dense_rules import DenseAdaGrad, DenseGradient
 from arbora.fitting.exponentiated import ExponentiatedGradient
 from arbora.fitting.label_trainer import LabelTrainer
-from arbora.fitting.objectives import make_objective
+from arbora.fitting.objectives import make_objective, training_engine
 from arbora.fitting.online import OnlineTrainer
 from arbora.fitting.rules import AdaGrad, Additive, StochasticGradient, UpdateRule
 from arbora.fitting.trainer import Problem, Trainer
@@ -48,12 +48,13 @@ def make_trainer(options: ParserOptions, problem: Problem, start: Model | None) 
         return _online_trainer(options, optimizer, problem, start)
     if not isinstance(problem.scorer, LinearScorer):
         raise ArgumentError(f"{optimizer.tag} requires a linear scorer: use adagrad or sgd.")
+    engine: Any = training_engine(options, problem)  # exact: other combinations are refused
     if isinstance(optimizer, ExponentiatedGradientOptions):
         kind = "maxmargin" if isinstance(options.learner, MaxMarginOptions) else "loglinear"
-        return ExponentiatedGradient(problem, kind, optimizer.regularization)  # type: ignore[arg-type]
+        return ExponentiatedGradient(problem, kind, optimizer.regularization, engine)  # type: ignore[arg-type]
     assert isinstance(optimizer, LbfgsOptions | ConjugateGradientOptions)
     name = "cg" if isinstance(optimizer, ConjugateGradientOptions) else "lbfgs"
-    batch = BatchTrainer(problem, name, optimizer.regularization)  # type: ignore[arg-type]
+    batch = BatchTrainer(problem, name, optimizer.regularization, engine)  # type: ignore[arg-type]
     weights = _first_parameters(options, problem, start)["weights"]
     batch.start_from(weights, keep_others=start is not None)
     return batch

@@ -1,6 +1,7 @@
 """Inference: distributions over trees, decoders, and the engines that parsers use."""
 
 from arbora.inference.batch import TreeBatch
+from arbora.inference.candidates import Decision, minimum_risk
 from arbora.inference.distribution import TreeDistribution
 from arbora.inference.factor_graph import FactorGraph, GraphGradient
 from arbora.inference.head_automata import Automaton, HeadAutomata
@@ -9,12 +10,15 @@ from arbora.inference.loopy import LoopyTrees
 from arbora.inference.mixture import Mixture
 from arbora.inference.packed_loopy import PackedLoopy
 from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
+from arbora.inference.risk import ArcLoss, head_errors, undirected_errors
 from arbora.inference.second_order import PartGradient, SecondOrderTrees
 from arbora.inference.second_order_batch import SecondOrderBatch
 from arbora.inference.trees import ProjectiveTrees, SpanningTrees
 
 __all__ = [
+    "ArcLoss",
     "Automaton",
+    "Decision",
     "Derivation",
     "Derivations",
     "FactorGraph",
@@ -33,4 +37,7 @@ __all__ = [
     "SpanningTrees",
     "TreeBatch",
     "TreeDistribution",
+    "head_errors",
+    "minimum_risk",
+    "undirected_errors",
 ]

@@ -25,6 +25,7 @@ from arbora.types import FloatArray, Root, Samples
 if TYPE_CHECKING:
     from arbora.inference.constraints import Arc
     from arbora.inference.distribution import TreeDistribution
+    from arbora.inference.risk import ArcLoss
 
 __all__ = ["TreeBatch"]
 
@@ -143,9 +144,17 @@ class TreeBatch(Generic[D]):
         """The best trees: a list with one `Tree` per sentence."""
         return self._all(self._packed.argmax())
 
-    def mbr(self) -> list[Any]:
-        """The trees with most expected correct arcs: a list with one `Tree` per sentence."""
-        return self._all(minimum_bayes_risk(self._packed, self._all_marginals()))
+    def mbr(self, loss: Sequence[ArcLoss] | Callable[..., Any] | None = None) -> list[Any]:
+        """The trees with the least expected loss: a list with one `Tree` per sentence.
+
+        By default the loss is the number of wrong arcs; else one loss per sentence, or a
+        function for all of them.
+        """
+        if loss is None:
+            return self._all(minimum_bayes_risk(self._packed, self._all_marginals()))
+        self._all_marginals()
+        losses = [loss] * self._size if callable(loss) else loss
+        return self._each(lambda one, its: one.mbr(its), loss=losses)
 
     def greedy(self, by: Literal["score", "marginal"] = "score") -> list[Any]:
         """Each word's best head, chosen independently: a list with one `Tree` per sentence."""

@@ -28,6 +28,7 @@ from arbora.inference.decoding import greedy_heads, labelled_margins, minimum_ba
 from arbora.inference.divergence import check_comparable, has_more_trees
 from arbora.inference.packed import Packed, SentenceSums, read_only
 from arbora.inference.packing import pack
+from arbora.inference.risk import ArcLoss, expected_costs, least_cost
 from arbora.inference.tree_checks import in_class
 from arbora.types import FloatArray, Root, Samples, Tree, TreeClass
 
@@ -240,12 +241,19 @@ class TreeDistribution:
         """The best tree."""
         return self._packed.argmax()[0]
 
-    def mbr(self) -> Tree:
-        """The tree with the most expected correct arcs (Smith & Smith 2007, section 4).
+    def mbr(self, loss: ArcLoss | None = None) -> Tree:
+        """The tree with the least expected loss (Smith & Smith 2007, section 4).
 
-        Its `score` is the model's. With labels, an arc is correct if its label is, too.
+        By default the loss is the number of wrong arcs; with labels, an arc is correct if its label
+        is, too. Other losses that are sums over arcs are an array `loss[h, m, g]`, the loss of
+        predicting head h for word m if its head is g, or a function from the marginals to the
+        expected costs of arcs; see `arbora.inference.ArcLoss`. For losses that are no such
+        sums, use `minimum_risk`. The `score` of the tree is the model's.
         """
-        return minimum_bayes_risk(self._packed, self.marginals.ravel())[0]
+        if loss is None:
+            return minimum_bayes_risk(self._packed, self.marginals.ravel())[0]
+        tree = least_cost(self._packed, expected_costs(loss, self.scores, self.marginals))
+        return rescored(self.scores, tree.heads, tree.labels)
 
     def greedy(self, by: Literal["score", "marginal"] = "score") -> Tree:
         """Each word's best head, which may give no tree (Smith & Smith 2007, section 6)."""

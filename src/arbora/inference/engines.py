@@ -38,6 +38,7 @@ __all__ = [
     "DualDecomposition",
     "Eisner",
     "Engine",
+    "ExactEngine",
     "FirstOrderEngine",
     "HillClimbing",
     "MatrixTree",
@@ -262,6 +263,9 @@ class SecondOrder(ExactOptions):
     def packed(self, scores: Scores) -> PackedSecondOrder:
         """The scores as the kernels take them."""
         return PackedSecondOrder(scores, self.root, self.threads)
+
+
+ExactEngine = FirstOrderEngine | SecondOrder  # sums and best trees, all of them exact
 
 
 @dataclass(frozen=True)

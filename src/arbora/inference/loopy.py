@@ -19,6 +19,7 @@ from arbora.inference.packed_loopy import GrandparentFactors, PackedLoopy, Sched
 from arbora.inference.packed_second_order import SecondOrderSums
 from arbora.inference.packing import pack
 from arbora.inference.part_lists import PartLists
+from arbora.inference.risk import ArcLoss, expected_costs, least_cost
 from arbora.inference.second_order import PartGradient
 from arbora.scores import PartKind, Parts, Scores
 from arbora.types import FloatArray, Root, Tree, TreeClass
@@ -146,10 +147,16 @@ class LoopyTrees:
         """Whether the last iteration changed no message by more than `tolerance`."""
         return bool(self.residuals[-1] <= self.tolerance)
 
-    def mbr(self) -> Tree:
-        """The tree with most expected correct arcs; its `score` is the model's."""
-        heads = risk_scores(self._arcs, self._all_sums().marginals.arcs).argmax()[0].heads
-        return Tree(heads, None, self.parts.score(heads))
+    def mbr(self, loss: ArcLoss | None = None) -> Tree:
+        """The tree with the least expected loss under the beliefs; its `score` is the model's.
+
+        By default the loss is the number of wrong arcs; others are as for `SpanningTrees.mbr`.
+        """
+        if loss is None:
+            best = risk_scores(self._arcs, self._all_sums().marginals.arcs).argmax()[0]
+        else:
+            best = least_cost(self._arcs, expected_costs(loss, self.scores, self.marginals))
+        return Tree(best.heads, None, self.parts.score(best.heads))
 
     def vjp(
         self,

@@ -14,6 +14,7 @@ from arbora.inference.arguments import as_count, as_real, as_seed
 from arbora.inference.decoding import minimum_bayes_risk
 from arbora.inference.distribution import TreeDistribution
 from arbora.inference.packed import check_draws, read_only
+from arbora.inference.risk import ArcLoss, expected_costs, least_cost
 from arbora.types import FloatArray, Root, Samples, Tree
 
 __all__ = ["Mixture"]
@@ -86,8 +87,8 @@ class Mixture:
         answer = np.logaddexp.reduce(terms, axis=0)
         return float(answer) if answer.ndim == 0 else read_only(answer)
 
-    def mbr(self) -> Tree:
-        """The tree with the most expected correct arcs.
+    def mbr(self, loss: ArcLoss | None = None) -> Tree:
+        """The tree with the least expected loss: by default, the number of wrong arcs.
 
         It is the best of the smallest class that contains the trees of all components. If their
         classes differ, it may be a tree that no component has. A mixture has no scores: the tree's
@@ -100,7 +101,10 @@ class Mixture:
         allowed = np.max([c.scores for c in used], axis=0)
         root: Root = "multi" if any(c.root == "multi" for c in used) else "single"
         packed = widest._packed.with_scores(allowed.ravel(), root)
-        tree = minimum_bayes_risk(packed, self.marginals.ravel())[0]
+        if loss is None:
+            tree = minimum_bayes_risk(packed, self.marginals.ravel())[0]
+        else:
+            tree = least_cost(packed, expected_costs(loss, allowed, self.marginals))
         return Tree(tree.heads, tree.labels, self.log_prob(tree.heads, tree.labels))
 
     def sample(self, k: int = 1, seed: int | None = None) -> Any:

@@ -22,6 +22,7 @@ from arbora.inference.packed import read_only
 from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
 from arbora.inference.packing import pack
 from arbora.inference.part_lists import PartLists
+from arbora.inference.risk import ArcLoss, expected_costs, least_cost
 from arbora.inference.second_order_batch import SecondOrderBatch
 from arbora.inference.tree_checks import in_class
 from arbora.inference.trees import ProjectiveTrees
@@ -203,10 +204,16 @@ class SecondOrderTrees:
         heads, scores = self._packed.argmax()
         return Tree(heads, None, float(scores[0]))
 
-    def mbr(self) -> Tree:
-        """The tree with the most expected correct arcs; its `score` is the model's."""
-        arcs = self._all_sums().marginals.arcs
-        return self._scored(risk_scores(self._arcs, arcs).argmax()[0].heads)
+    def mbr(self, loss: ArcLoss | None = None) -> Tree:
+        """The tree with the least expected loss; its `score` is the model's.
+
+        By default the loss is the number of wrong arcs; others are as for `ProjectiveTrees.mbr`.
+        """
+        if loss is None:
+            arcs = self._all_sums().marginals.arcs
+            return self._scored(risk_scores(self._arcs, arcs).argmax()[0].heads)
+        costs = expected_costs(loss, self.scores, self.marginals)
+        return self._scored(least_cost(self._arcs, costs).heads)
 
     def greedy(self) -> Tree:
         """Each word's likeliest head, chosen independently: not always a tree."""

@@ -20,6 +20,7 @@ from arbora.scores import PartKind, Parts, Scores
 from arbora.types import FloatArray, Root, Tree
 
 if TYPE_CHECKING:
+    from arbora.inference.risk import ArcLoss
     from arbora.inference.second_order import SecondOrderTrees
 
 __all__ = ["SecondOrderBatch"]
@@ -144,9 +145,14 @@ class SecondOrderBatch:
         pieces = np.split(drawn, np.cumsum(count * self._n_words())[:-1])
         return self._all([piece.reshape(count, -1) for piece in pieces])
 
-    def mbr(self) -> list[Any]:
-        """The trees with most expected correct arcs: a list with one `Tree` per sentence."""
-        return self._each(lambda one: one.mbr())
+    def mbr(self, loss: Sequence[ArcLoss] | Callable[..., Any] | None = None) -> list[Any]:
+        """The trees with the least expected loss: a list with one `Tree` per sentence.
+
+        By default the loss is the number of wrong arcs; else one loss per sentence, or a
+        function for all of them.
+        """
+        losses = [loss] * len(self) if loss is None or callable(loss) else loss
+        return self._each(lambda one, its: one.mbr(its), loss=losses)
 
     def log_prob(self, heads: Sequence[Any]) -> list[Any]:
         """log P of heads, (n,) or (k, n) per sentence."""

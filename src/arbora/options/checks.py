@@ -106,7 +106,7 @@ def _check_higher_order(
                 f"{spelled(name, 'exact')} requires {spelled('trees', 'projective')}: no exact sum "
                 "over nonprojective second-order trees is known."
             )
-    _check_learner(options, order)
+    _check_learner(options, order, given)
     if order.head_bigrams:
         _check_head_bigrams(inference, training)
     if learner.need not in training.offers:
@@ -182,23 +182,35 @@ _OFFERS = {
 }
 
 
-def _check_learner(options: ParserOptions, order: HigherOrderOptions) -> None:
+def _check_exact_sums(
+    options: ParserOptions, order: HigherOrderOptions, given: Collection[str]
+) -> None:
+    """Dual variables and line searches need exact sums; the others also accept approximations."""
     learner = options.learner
+    optimizer = getattr(learner, "optimizer", learner)
+    if isinstance(optimizer, OnlineOptions) or isinstance(order.training_inference, ExactOptions):
+        return
     if isinstance(learner, MaxMarginOptions):
-        raise ArgumentError(
-            f"maxmargin is a first-order learner: use {spelled('learner', 'mira')} with "
-            f"{spelled('order', order.tag)}."
-        )
+        needs, instead = spelled("learner", learner.tag), spelled("learner", "mira")
+    else:
+        needs, instead = spelled("optimizer", optimizer.tag), "adagrad or sgd"
+    name = "training_inference" if "training_inference" in given else "inference"
+    raise ArgumentError(
+        f"{needs} needs exact sums over trees: with {spelled('order', order.tag)}, use "
+        f"{spelled('trees', 'projective')} and {spelled(name, 'exact')}, or {instead}."
+    )
+
+
+def _check_learner(
+    options: ParserOptions, order: HigherOrderOptions, given: Collection[str]
+) -> None:
+    learner = options.learner
     if isinstance(learner, MiraOptions) and learner.variant != "1-best":
         raise ArgumentError(
             f"{spelled('mira', learner.variant)} requires {spelled('order', 'first')}; higher "
             "orders have 1-best only."
         )
-    if isinstance(learner, LogLinearOptions) and not isinstance(learner.optimizer, OnlineOptions):
-        raise ArgumentError(
-            f"{spelled('optimizer', learner.optimizer.tag)} requires {spelled('order', 'first')}; "
-            "higher orders are trained with adagrad or sgd."
-        )
+    _check_exact_sums(options, order, given)
     if options.labels == "joint":
         raise ArgumentError(
             f"{spelled('labels', 'joint')} requires {spelled('order', 'first')}; higher orders "

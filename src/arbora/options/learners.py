@@ -28,7 +28,10 @@ AnnealingName = Literal["linear", "log"]
 MiraVariant = Literal["1-best", "k-best", "factored", "mbr"]
 Need = Literal["best trees", "sums", "gradients"]  # what a learner requires of inference
 
-_OPTIMIZER = "Optimiser: any of the five with loglinear; adagrad or sgd with l2, risk and l2+risk."
+_OPTIMIZER = (
+    "Optimiser: any of the five with loglinear; adagrad or sgd with l2, risk and l2+risk. With "
+    "higher orders, lbfgs, cg and eg (and so maxmargin) need exact inference."
+)
 _DEFAULT_OPTIMIZER = "adagrad; eg with maxmargin"
 
 
