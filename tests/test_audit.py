@@ -44,12 +44,6 @@ PENDING = {
     "arbora.models.hidden_clusters.HiddenClusters",
     'Parser(clusters=16, cluster_features="all")',
     'Parser(features="squeezed2005", clusters=1000)',
-    # brackets and universal tags
-    "arbora.data.head_rules",
-    "arbora.data.with_universal_tags",
-    "tests/data/test_brackets.py::test_the_table_row_by_row",
-    "tests/data/test_brackets.py::test_heads_by_hand",
-    "tests/data/test_universal_tags.py::test_entries_by_hand",
     # options that reproduce
     "tests/parsers/test_reproduction.py::test_the_schedule_of_belief_propagation",
     "tests/parsers/test_reproduction.py::test_the_pruner_has_its_own_features",
