@@ -28,6 +28,10 @@ PENDING = {
     "tests/fitting/test_figure_2.py::test_max_margin_equals_a_program_over_all_trees",
     "tests/fitting/test_figure_2.py::test_log_linear_equals_scipy_over_all_trees",
     "tests/models/test_decoding.py::test_the_better_class_is_chosen_on_dev",
+    "tests/inference/test_risk.py::test_any_sum_over_words_by_enumeration",
+    "tests/inference/test_risk.py::TestLists::test_all_trees_with_any_loss",
+    "tests/inference/test_risk.py"
+    "::TestLists::test_whole_trees_give_the_best_tree_and_heads_the_usual_one",
     # reranking, word senses
     "Parser(rerank=10)",
     "arbora.models.reranker.Reranker",
