@@ -44,6 +44,7 @@ def test_likely_arcs_stay_and_a_tree_is_left(rng, trees, root):
                 elif kept[h, m]:
                     assert h == m - 1 or distribution.mbr().heads[m - 1] == h
         assert not kept[:, 0].any()
+        assert kept[np.arange(len(scores) - 1), np.arange(1, len(scores))].all()  # right-branching
         left = CLASSES[trees](np.where(kept, scores, -np.inf), root=root)  # there is a tree
         assert left.argmax().score == pytest.approx(distribution.argmax().score) or len(scores) > 3
 
