@@ -12,6 +12,7 @@ from arbora.fitting.loop import DevScores
 from arbora.models.components import Unlabelled
 from arbora.models.decoding import Decoder
 from arbora.models.model import Model
+from arbora.types import IntArray
 
 __all__ = ["DevSet"]
 
@@ -31,7 +32,9 @@ class DevSet:
     def score(self, decoder: Decoder) -> DevScores:
         """UAS and LAS of the decoder's trees."""
         parsed = decoder(self.encoded)
-        uas = self.gold.uas(parsed.heads)
-        if not self._labelled:
-            return DevScores(uas)
-        return DevScores(uas, self.gold.las(parsed.heads, parsed.labels))
+        return self.scores_of(parsed.heads, parsed.labels)
+
+    def scores_of(self, heads: IntArray, labels: IntArray) -> DevScores:
+        """UAS and LAS of given trees, flat."""
+        uas = self.gold.uas(heads)
+        return DevScores(uas, self.gold.las(heads, labels) if self._labelled else None)

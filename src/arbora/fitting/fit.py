@@ -41,6 +41,7 @@ from arbora.fitting.phases import learning_rate, phases_of, with_rate
 from arbora.fitting.preparation import choose_root, multi_root_share, projectivise, single_rooted
 from arbora.fitting.pruner import kept_arcs, pruning_figures, with_pruner
 from arbora.fitting.rate_search import best_rate
+from arbora.fitting.reranking import OnlyTicks, cross_validated, fit_reranker, folds_of
 from arbora.fitting.trainer import Problem, State, Trainer
 from arbora.fitting.treebank import Treebank
 from arbora.inference.engines import first_order_engine
@@ -89,6 +90,7 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         fit = replace(fit, start=fit.start.with_labels(_label_names(train)))
     model = _untrained(fit, train)
     learnt, held_out = _hold_out(train, dev, model.options.held_out)
+    folds = folds_of(model.options, len(train) if learnt is None else len(learnt))
     dev_set = _dev_set(model, train if held_out is not None else dev, held_out)
     checkpoint = None
     if fit.checkpoint_beside is not None:
@@ -97,9 +99,14 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         )
         checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
     model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)
+    model = _with_decode_trees(fit, model, dev_set)
+    passes = history.chosen
+    if folds:
+        model, history = _with_reranker(fit, model, train, learnt, dev_set, history, folds)
     model = _finish(fit, model, dev_set, history, train)
     if held_out is not None and model.options.refit:
-        model = _learn_again(fit, model, _treebank(model, train, None), history.chosen)
+        model = _learn_again(fit, model, _treebank(model, train, None), passes)
+        model = model.with_card(refitted=True)
     return model, history
 
 
@@ -217,7 +224,7 @@ def _patience(options: ParserOptions) -> int:
 
 
 def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: list[int]) -> Model:
-    """Retrains on all sentences, including those held out, for the best number of passes."""
+    """Trains the same model on other sentences, for the best number of passes of each phase."""
     fit = replace(fit, resume=False)
     # Choices made without the held-out sentences stay, including the root class.
     options = model.options.with_values(root=model.root)
@@ -225,7 +232,36 @@ def _learn_again(fit: Fit, model: Model, treebank: Treebank, passes: list[int]) 
     labeller = make_labeller(options, model.encoder, len(model.labels), fit.threads)
     fresh = replace(model, options=options, scorer=scorer, labeller=labeller)
     again, _ = _learn(fit, fresh, treebank, None, None, passes)
-    return replace(again, options=model.options, card=model.card | {"refitted": True})
+    return replace(again, options=model.options, card=model.card)
+
+
+def _with_reranker(
+    fit: Fit,
+    model: Model,
+    train: Block,
+    learnt: NDArray[np.int64] | None,
+    dev_set: DevSet | None,
+    history: History,
+    folds: int,
+) -> tuple[Model, History]:
+    """Cross-validates the lists of the reranker, which needs no labels, and trains it on them."""
+    sentences = np.arange(len(train)) if learnt is None else learnt
+    passes, observer = history.chosen, None
+    if fit.observer is not None:
+        fit.observer.begin((folds - 1) * len(sentences), sum(passes))
+        observer = OnlyTicks(fit.observer)
+    quiet = replace(fit, observer=observer)
+    bare = replace(model, options=model.options.with_values(labels="none"))
+    assert isinstance(model.options.order, FirstOrderOptions)
+    candidates = cross_validated(
+        folds, sentences, model.options.order.rerank,
+        lambda chosen: _learn_again(quiet, bare, _treebank(model, train, chosen), passes),
+        lambda chosen: model.encoder.encode(train, chosen), fit.threads,
+    )  # fmt: skip
+    treebank = _treebank(model, train, learnt)
+    return fit_reranker(
+        model, fit.start, treebank, candidates, dev_set, history, fit.threads, fit.observer
+    )
 
 
 def _fresh_scorer(fit: Fit, options: ParserOptions, encoder: Encoder, n_labels: int) -> Scorer:
@@ -384,18 +420,24 @@ def _without_gaps(options: ParserOptions, problem: Problem) -> Problem:
     return replace(problem, treebank=completed(problem, guide, options.seed))
 
 
+def _with_decode_trees(fit: Fit, model: Model, dev_set: DevSet | None) -> Model:
+    """The model with the class of trees that is better on dev, if that is to be decided."""
+    options = model.options
+    if dev_set is None or options.decode_trees != "auto" or options.trees != "nonprojective":
+        return model
+    classes: tuple[TreeClass, ...] = ("nonprojective", "projective")
+    scores = {
+        trees: dev_set.score(Decoder(model, fit.threads, trees=trees)).deciding
+        for trees in classes
+    }
+    return replace(model, decode_trees=max(classes, key=lambda trees: scores[trees]))
+
+
 def _finish(
     fit: Fit, model: Model, dev_set: DevSet | None, history: History, train: Block
 ) -> Model:
-    """Decisions after training: decoding class, temperature, card."""
+    """Decisions after training: temperature, card."""
     if dev_set is not None:
-        if model.options.decode_trees == "auto" and model.options.trees == "nonprojective":
-            classes: tuple[TreeClass, ...] = ("nonprojective", "projective")
-            scores = {
-                trees: dev_set.score(Decoder(model, fit.threads, trees=trees)).deciding
-                for trees in classes
-            }
-            model = replace(model, decode_trees=max(classes, key=lambda trees: scores[trees]))
         model = replace(model, temperature=fit_temperature(model, dev_set, fit.threads))
         if isinstance(model.pruner, FirstOrderPruner):
             model = model.with_card(pruning=pruning_figures(model, dev_set, fit.threads))

@@ -22,6 +22,7 @@ from arbora.models.checks import check_arrays, check_model
 from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
 from arbora.models.format1 import build_format1
 from arbora.models.model import Model, linear_scorer, make_labeller
+from arbora.models.reranker import Reranker, make_reranker
 from arbora.models.stored import stored_clusters, stored_engine, stored_weights
 from arbora.models.tensor_file import (
     MAX_HEADER_BYTES,
@@ -110,6 +111,10 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
         described, arrays = model.pruner.scorer.state()
         _put(tensors, "pruner", arrays)
         components["pruner"] = {"trees": model.pruner.engine.trees, **described}
+    if model.reranker is not None:
+        described, arrays = model.reranker.scorer.state()
+        _put(tensors, "reranker", arrays)
+        components["reranker"] = {"base_weight": model.reranker.base_weight, **described}
     return {
         "version": FORMAT_VERSION,
         "options": model.options.keywords(),
@@ -204,6 +209,7 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
         root=description["root"],
         decode_trees=description["decode_trees"],
         temperature=description["temperature"],
+        reranker=_reranker(options, encoder, components.get("reranker"), tensors),
         card=description["card"],
     )
 
@@ -249,6 +255,18 @@ def _pruner(
     engine = stored_engine(described["trees"], description["root"])
     found = _linear(scorer, described, tensors, "pruner")
     return FirstOrderPruner(found, engine, order.prune_threshold, order.prune_heads)
+
+
+def _reranker(
+    options: ParserOptions, encoder: Encoder, described: dict[str, Any] | None, tensors: Tensors
+) -> Reranker | None:
+    untrained = make_reranker(options, encoder)
+    if (described is None) != (untrained is None):
+        raise ModelError("the model's reranker does not fit its options.")
+    if described is None or untrained is None:
+        return None
+    scorer = _linear(untrained.scorer, described, tensors, "reranker")
+    return Reranker(scorer, untrained.candidates, described["base_weight"])
 
 
 def _cluster_bytes(clusters: WordClusters) -> NDArray[np.uint8]:

@@ -115,6 +115,7 @@ def default_values(options: ParserOptions) -> dict[str, Any]:
     }
     if isinstance(order, FirstOrderOptions):
         values["cluster_of"] = "edge" if order.clusters else None
+        values["rerank_folds"] = 5 if order.rerank else None
     elif isinstance(learner, OnlineOptions):
         values["batch_size"] = 4
     if isinstance(order, HigherOrderOptions):
@@ -139,7 +140,7 @@ def _decode(options: ParserOptions) -> str:
     probable = isinstance(options.learner, LogLinearOptions | BeliefLearnerOptions)
     order = options.order
     if isinstance(order, FirstOrderOptions):
-        return "mbr" if probable else "map"
+        return "mbr" if probable and not order.rerank else "map"
     assert order.inference is not None
     decoders = order.inference.decoders
     return "mbr" if "mbr" in decoders and (probable or "map" not in decoders) else "map"

@@ -39,6 +39,16 @@ class FirstOrderOptions(Component):
         None, "Whether hidden clusters belong to edges or tokens.", "Model",
         default_text="edge",
     )  # fmt: skip
+    rerank: int = option(
+        0,
+        "Rerank the N best trees of each sentence with higher-order parts; 0 for no reranking.",
+        "Trees and decoding", low=0, high=10_000,
+    )  # fmt: skip
+    rerank_folds: int | None = option(
+        None,
+        "Folds of the cross-validation that gives the reranker its training lists.",
+        "Learning", low=2, high=1000, default_text="5",
+    )  # fmt: skip
 
     @property
     def parts(self) -> tuple[PartKind, ...]:
@@ -52,6 +62,12 @@ class FirstOrderOptions(Component):
         if self.cluster_of is not None and not self.clusters:
             raise ArgumentError(
                 f"{spelled('cluster_of')} has no effect here: give {spelled('clusters')} as well."
+            )
+        if self.rerank == 1:
+            raise ArgumentError(f"{spelled('rerank')} must be 0 (none) or at least 2, not 1.")
+        if self.rerank_folds is not None and not self.rerank:
+            raise ArgumentError(
+                f"{spelled('rerank_folds')} has no effect here: give {spelled('rerank')} as well."
             )
 
 

@@ -161,6 +161,9 @@ class ParserOptions(Component):
         if keywords.get("learner", own["learner"]) != own["learner"]:
             kept.pop("training_inference", None)  # depends on the learner
             kept.pop("decode", None)
+        if "rerank" in keywords and keywords["rerank"] != own.get("rerank"):
+            kept.pop("rerank_folds", None)  # belongs to it
+            kept.pop("decode", None)
         further = ParserOptions.from_keywords(keywords, kept)
         for name in _FIXED:
             _check_same(name, own.get(name), further.keywords().get(name))
