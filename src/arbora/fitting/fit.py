@@ -43,7 +43,7 @@ from arbora.fitting.pruner import kept_arcs, pruning_figures, with_pruner
 from arbora.fitting.rate_search import best_rate
 from arbora.fitting.reranking import OnlyTicks, cross_validated, fit_reranker, folds_of
 from arbora.fitting.trainer import Problem, State, Trainer
-from arbora.fitting.treebank import Treebank
+from arbora.fitting.treebank import Treebank, hold_out, label_names
 from arbora.inference.engines import first_order_engine
 from arbora.models.components import EveryArc, FirstOrderPruner, StagedLabels
 from arbora.models.decoding import Decoder
@@ -60,7 +60,6 @@ from arbora.types import Root, TreeClass
 __all__ = ["Fit", "fit_model"]
 
 _SLOW_PATIENCE = 20  # passes
-_TOO_FEW = 20  # sentences, to hold any out
 
 
 @dataclass(frozen=True)
@@ -87,9 +86,9 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         check_scorer(fit.options, fit.scorer)
     if fit.start is not None:
         check_start(fit.options)
-        fit = replace(fit, start=fit.start.with_labels(_label_names(train)))
+        fit = replace(fit, start=fit.start.with_labels(label_names(train)))
     model = _untrained(fit, train)
-    learnt, held_out = _hold_out(train, dev, model.options.held_out)
+    learnt, held_out = hold_out(train, dev, model.options.held_out)
     folds = folds_of(model.options, len(train) if learnt is None else len(learnt))
     dev_set = _dev_set(model, train if held_out is not None else dev, held_out)
     checkpoint = None
@@ -324,7 +323,7 @@ def _untrained(fit: Fit, train: Block) -> Model:
     else:
         settings = FeatureSettings.for_training(options.features, train)
         encoder = Encoder(settings, fit.word_clusters)
-        labels = tuple(_label_names(train))
+        labels = tuple(label_names(train))
         root = "single" if options.root == "auto" else options.root
     return Model(
         options=options,
@@ -336,33 +335,6 @@ def _untrained(fit: Fit, train: Block) -> Model:
         root=root,
         decode_trees=trees,
     )
-
-
-def _label_names(block: Block) -> list[str]:
-    """The labels of words that have a head.
-
-    In CoNLL-U `_` is a missing label unless there is no other; elsewhere it is an ordinary label.
-    """
-    names = [name for name, _ in block.column_names(7)]
-    ids = np.asarray(block.label_ids(names))
-    used = np.unique(ids[np.asarray(block.heads) >= 0])
-    found = [names[i] for i in used.tolist()]
-    if not block.layout.universal:
-        return found
-    return [name for name in found if name != "_"] or found
-
-
-def _hold_out(
-    train: Block, dev: Block | None, share: float
-) -> tuple[NDArray[np.int64] | None, ...]:
-    """The sentences to train on (None: all), and those held out for early stopping, if any.
-
-    Without dev data the last sentences are held out, by default a tenth.
-    """
-    kept = len(train) - int(share * len(train))
-    if dev is not None or len(train) < _TOO_FEW or kept == len(train):
-        return None, None
-    return np.arange(kept), np.arange(kept, len(train))
 
 
 def _dev_set(
@@ -427,8 +399,7 @@ def _with_decode_trees(fit: Fit, model: Model, dev_set: DevSet | None) -> Model:
         return model
     classes: tuple[TreeClass, ...] = ("nonprojective", "projective")
     scores = {
-        trees: dev_set.score(Decoder(model, fit.threads, trees=trees)).deciding
-        for trees in classes
+        trees: dev_set.score(Decoder(model, fit.threads, trees=trees)).deciding for trees in classes
     }
     return replace(model, decode_trees=max(classes, key=lambda trees: scores[trees]))
 

@@ -16,8 +16,16 @@ from numpy.typing import NDArray
 from arbora.errors import ArgumentError
 from arbora.features import Encoded
 from arbora.fitting.dev import DevSet
-from arbora.fitting.loop import DevScores, History, LoopSettings, Observer, Parameters, Phase
-from arbora.fitting.loop import PassRecord, run_loop
+from arbora.fitting.loop import (
+    DevScores,
+    History,
+    LoopSettings,
+    Observer,
+    Parameters,
+    PassRecord,
+    Phase,
+    run_loop,
+)
 from arbora.fitting.rules import AdaGrad
 from arbora.fitting.trainer import PassReport, State
 from arbora.fitting.treebank import Tick, Treebank
@@ -100,9 +108,7 @@ class RerankTrainer:
     def __init__(self, reranker: Reranker, treebank: Treebank, candidates: Candidates) -> None:
         self.treebank, self.candidates = treebank, candidates
         self.gold = most_right(candidates, treebank.heads)
-        self.rule = AdaGrad(
-            reranker.scorer, _RATE, _REGULARIZATION, max(1, len(treebank)), _DELTA
-        )
+        self.rule = AdaGrad(reranker.scorer, _RATE, _REGULARIZATION, max(1, len(treebank)), _DELTA)
         self.reranker = reranker
         # AdaGrad for the base weight: its sum over all steps, and its squared gradients.
         self._base = np.array([reranker.base_weight, 0.0, 0.0])
@@ -167,9 +173,7 @@ class ListLoss(NamedTuple):
     d_scores: FloatArray
 
 
-def list_loss(
-    scores: FloatArray, gold: NDArray[np.bool_], candidates: Candidates
-) -> ListLoss:
+def list_loss(scores: FloatArray, gold: NDArray[np.bool_], candidates: Candidates) -> ListLoss:
     """The loss of the scores of candidates; every list has a gold candidate."""
     every, of_every = _log_sums(scores, candidates)
     right, of_right = _log_sums(np.where(gold, scores, -np.inf), candidates)
@@ -235,8 +239,9 @@ def fit_reranker(
     if dev is not None:
         found = _best_trees(model, dev.encoded, untrained.candidates, threads)
         dev_lists = _DevLists(dev, model, found)
-    trainer = RerankTrainer(replace(untrained, scorer=untrained.scorer.on_threads(threads)),
-                            treebank, candidates)
+    trainer = RerankTrainer(
+        replace(untrained, scorer=untrained.scorer.on_threads(threads)), treebank, candidates
+    )
     if start is not None and start.reranker is not None:
         trainer.start_from(start.reranker)
 

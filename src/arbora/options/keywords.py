@@ -52,6 +52,8 @@ class ParserKeywords(TypedDict, total=False):
     rate: float | Literal["auto"]
     refit: bool
     regularization: float
+    rerank: int
+    rerank_folds: int
     restarts: int
     root: Literal["auto", "single", "multi"]
     seed: int
