@@ -114,7 +114,7 @@ def test_training_finds_the_gold_candidates(rng):
     trainer = RerankTrainer(Reranker(LinearScorer(settings, 14, kinds=PARTS), 5), treebank, lists)
     losses = [trainer.run_pass(everything(treebank.encoded), lambda _: None).loss
               for _ in range(30)]  # fmt: skip
-    assert losses[-1] < 0.1 * losses[0]
+    assert losses[-1] < 0.3 * losses[0]
     middle = trainer.state()
     again = RerankTrainer(Reranker(LinearScorer(settings, 14, kinds=PARTS), 5), treebank, lists)
     again.restore({name: values.copy() for name, values in middle.items()})

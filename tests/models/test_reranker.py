@@ -129,11 +129,12 @@ def test_the_untrained_reranker_is_the_first_order_model(rng):
 
 def test_lists_can_be_taken_apart_and_joined(rng):
     _, _, _, found = random_reranker(rng, [4, 1, 6, 2])
-    pieces = [found.of(np.array([i])) for i in range(4)]
+    pieces = found.split()
+    assert [one.heads.tolist() for one in pieces] == [
+        rows.ravel().tolist() for rows in split(found)
+    ]
     for one, again in zip(found, Candidates.joined(pieces), strict=True):
         assert np.array_equal(one, again)
-    turned = found.of(np.array([2, 0]))
-    assert turned.heads.tolist() == [*split(found)[2].ravel(), *split(found)[0].ravel()]
 
 
 def test_all_else_is_that_of_the_first_order_model(parser, test_sentences):

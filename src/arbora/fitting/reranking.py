@@ -36,11 +36,20 @@ from arbora.models.reranker import Candidates, Reranker, best_places, make_reran
 from arbora.options import FirstOrderOptions, ParserOptions, spelled
 from arbora.types import FloatArray, IntArray
 
-__all__ = ["RerankTrainer", "cross_validated", "fit_reranker", "folds_of", "most_right"]
+__all__ = [
+    "ListLoss",
+    "OnlyTicks",
+    "RerankTrainer",
+    "cross_validated",
+    "fit_reranker",
+    "folds_of",
+    "list_loss",
+    "most_right",
+]
 
 _PASSES = 15
 _BATCH_SIZE = 16
-_RATE, _REGULARIZATION, _DELTA = 0.05, 10.0, 1e-6  # of AdaGrad
+_RATE, _REGULARIZATION, _DELTA = 0.02, 100.0, 1e-6  # of AdaGrad; chosen on dev sentences
 _SMALLEST = 1e-3  # smaller gradients are ignored
 
 
@@ -84,14 +93,14 @@ def _best_trees(model: Model, encoded: Encoded, k: int, threads: int) -> Candida
 
 
 def most_right(candidates: Candidates, heads: IntArray) -> NDArray[np.bool_]:
-    """Which candidates have the most right heads of their list; unknown heads (-1) do not count."""
+    """Which candidates have the most correct heads of their list; unknown heads do not count."""
     right = _right(candidates, heads)
     best = np.maximum.reduceat(right, candidates.first_tree)
     return np.asarray(right == np.repeat(best, candidates.counts))
 
 
 def _right(candidates: Candidates, heads: IntArray) -> FloatArray:
-    """The number of right heads of every candidate; gold heads are at least 0 if known."""
+    """The number of correct heads of every candidate; an unknown gold head is -1."""
     ends = np.cumsum(candidates.n_words)
     rows = zip(candidates.n_words.tolist(), ends.tolist(), candidates.counts.tolist(), strict=True)
     gold = np.concatenate([np.tile(heads[end - n : end], count) for n, end, count in rows])
@@ -102,15 +111,15 @@ class RerankTrainer:
     """Maximises the likelihood of each list's best trees, by AdaGrad.
 
     A candidate has probability exp(score) / sum over its list. The best trees of a list are those
-    with the most right heads; their probabilities are added.
+    with the most correct heads; their probabilities are added.
     """
 
     def __init__(self, reranker: Reranker, treebank: Treebank, candidates: Candidates) -> None:
-        self.treebank, self.candidates = treebank, candidates
-        self.gold = most_right(candidates, treebank.heads)
+        self.treebank, self.lists = treebank, candidates.split()
+        self.gold = np.split(most_right(candidates, treebank.heads), candidates.first_tree[1:])
         self.rule = AdaGrad(reranker.scorer, _RATE, _REGULARIZATION, max(1, len(treebank)), _DELTA)
         self.reranker = reranker
-        # AdaGrad for the base weight: its sum over all steps, and its squared gradients.
+        # The base weight, its sum over all steps, and the sum of its squared gradients (AdaGrad).
         self._base = np.array([reranker.base_weight, 0.0, 0.0])
 
     def start_from(self, reranker: Reranker) -> None:
@@ -128,10 +137,10 @@ class RerankTrainer:
         return PassReport(loss / max(1, len(self.treebank.heads)))
 
     def _step(self, sentences: NDArray[np.int64]) -> float:
-        lists, scorer = self.candidates.of(sentences), self.reranker.scorer
+        lists = Candidates.joined([self.lists[i] for i in sentences])
+        scorer, gold = self.reranker.scorer, np.concatenate([self.gold[i] for i in sentences])
         batch = self.reranker.batch(self.treebank.encoded, sentences, lists)
         scores, pullback = scorer.scores(batch)
-        gold = self.gold[self.candidates.trees_of(sentences)]
         found = list_loss(self.reranker.scores_with(scores, lists), gold, lists)
         amounts = np.where(np.abs(found.d_scores) < _SMALLEST, 0.0, found.d_scores)
         d_scores, _ = list_parts(scores, lists.heads, lists.counts, amounts, scorer.threads)
@@ -239,17 +248,16 @@ def fit_reranker(
     if dev is not None:
         found = _best_trees(model, dev.encoded, untrained.candidates, threads)
         dev_lists = _DevLists(dev, model, found)
-    trainer = RerankTrainer(
-        replace(untrained, scorer=untrained.scorer.on_threads(threads)), treebank, candidates
-    )
+    own = replace(untrained, scorer=untrained.scorer.on_threads(threads))  # with its own weights
+    trainer = RerankTrainer(own, treebank, candidates)
     if start is not None and start.reranker is not None:
         trainer.start_from(start.reranker)
 
     def evaluate(parameters: Parameters) -> DevScores | None:
         if dev_lists is None:
             return None
-        own = {name.removeprefix("reranker."): values for name, values in parameters.items()}
-        return dev_lists.score(untrained.with_parameters(own))
+        named = {name.removeprefix("reranker."): values for name, values in parameters.items()}
+        return dev_lists.score(untrained.with_parameters(named))
 
     done = len(history.passes)
     phases = [*history.phases, Phase(done, history.best)]

@@ -66,18 +66,16 @@ class Candidates(NamedTuple):
         runs = [self.heads[a : a + n] for a, n in zip(first.tolist(), sizes.tolist(), strict=True)]
         return np.concatenate(runs) if runs else self.heads[:0]
 
-    def trees_of(self, sentences: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The places of all trees of some sentences."""
-        first = self.first_tree
-        return np.concatenate([np.arange(first[i], first[i] + self.counts[i]) for i in sentences])
-
-    def of(self, sentences: NDArray[np.int64]) -> Candidates:
-        """The lists of some sentences."""
-        trees = self.trees_of(sentences)
-        return Candidates(
-            self.n_words[sentences], self.heads_at(trees), self.counts[sentences],
-            self.scores[trees],
+    def split(self) -> list[Candidates]:
+        """The list of every sentence by itself."""
+        words = np.cumsum(self.n_words * self.counts)[:-1]
+        trees = np.cumsum(self.counts)[:-1]
+        each = np.arange(1, len(self.counts))
+        pieces = (
+            np.split(self.n_words, each), np.split(self.heads, words), np.split(self.counts, each),
+            np.split(self.scores, trees),
         )  # fmt: skip
+        return [Candidates(*columns) for columns in zip(*pieces, strict=True)]
 
 
 @dataclass(frozen=True)
