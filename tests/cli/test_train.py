@@ -225,28 +225,6 @@ def test_learning_through_belief_propagation(run, folder):
     assert arbora.load("n.arbora").options.keywords()["bp_iterations"] == 2
 
 
-def test_reranking(run, folder):
-    """Every run of the training is announced, and the model states what its lists contain."""
-    options = ["--labels", "none", "--rerank", "3", "--rerank-folds", "2"]
-    done = run("train", DEV, *options, *SMALL, "--model", "m")
-    assert done.exit_code == 0, done.stderr
-    runs = [line for line in done.stderr.splitlines() if not line.startswith("pass ")]
-    assert runs == [
-        "making the reranker's lists by cross-validation", "training the reranker",
-        "retraining on all sentences",
-    ]  # fmt: skip
-    assert "3 trees reranked" in done.stdout
-    figures = arbora.load(folder / "m").model.card["reranking"]
-    said = f"UAS {figures['first_uas']:.2f}, the best {figures['oracle_uas']:.2f}"
-    for shown in (done.stdout, run("inspect", "m").stdout):
-        assert said in shown
-    assert "reranker.weights" in run("inspect", "m").stdout
-    (folder / "few").write_text(GOLD)
-    assert run("parse", "--model", "m", "few", "--output", "out").exit_code == 0
-    done = run("parse", "--model", "m", "few", "--decode", "mbr")
-    assert_one_sentence(done.stderr, "a model that reranks: use map")
-
-
 def test_rates_are_numbers_or_found(run):
     done = run("train", TRAIN, "--model", "m.arbora", "--rate", "fast")
     assert done.exit_code == 2

@@ -23,7 +23,7 @@ from arbora.fitting.calibration import fit_temperature
 from arbora.fitting.checkpoint import LEARNT, Checkpoint, Saved, fingerprint
 from arbora.fitting.checks import check_scorer, check_start, is_exponentiated
 from arbora.fitting.completion import completed, has_gaps
-from arbora.fitting.dev import DevSet
+from arbora.fitting.dev import DevSet, dev_set_of
 from arbora.fitting.learners import make_label_trainer, make_trainer
 from arbora.fitting.loop import (
     AfterPass,
@@ -90,7 +90,7 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
     model = _untrained(fit, train)
     learnt, held_out = hold_out(train, dev, model.options.held_out)
     folds = folds_of(model.options, len(train) if learnt is None else len(learnt))
-    dev_set = _dev_set(model, train if held_out is not None else dev, held_out)
+    dev_set = dev_set_of(model, train if held_out is not None else dev, held_out)
     checkpoint = None
     if fit.checkpoint_beside is not None:
         print_of = fingerprint(
@@ -335,19 +335,6 @@ def _untrained(fit: Fit, train: Block) -> Model:
         root=root,
         decode_trees=trees,
     )
-
-
-def _dev_set(
-    model: Model, block: Block | None, sentences: NDArray[np.int64] | None
-) -> DevSet | None:
-    if block is None or len(block) == 0:
-        return None
-    dev_set = DevSet(block, model, sentences)
-    if dev_set.gold.counted.any():
-        return dev_set
-    if sentences is None:
-        raise DataError("no word has a head; dev data must be annotated", "the dev data", 1)
-    return None
 
 
 def _fit_to_class(
