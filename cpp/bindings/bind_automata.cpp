@@ -23,13 +23,23 @@ void over_walks(const PartBatch& parts, const PartInput& scores, const PartAnswe
 }
 
 void tree_parts(const PartBatch& parts, const PartInput& scores, const PartAnswer& answer,
-                FloatAnswer values, Input<std::int32_t> heads, double amount, int threads) {
+                FloatAnswer values, Input<std::int32_t> heads, Input<std::int64_t> counts,
+                Input<double> amounts, int threads) {
   const auto given = part_scores(parts, scores);
   const auto found = part_values(parts, answer);
-  check_count(values.size(), parts.size(), "values");
-  check_count(heads.size(), parts.place(parts.size()).words, "heads");
+  check_count(counts.size(), parts.size(), "counts");
+  Index trees = 0, words = 0;
+  for (Index i = 0; i < parts.size(); ++i) {
+    if (counts.data()[i] < 0) throw std::invalid_argument("counts must not be negative");
+    trees += counts.data()[i];
+    words += counts.data()[i] * parts[i].n_words();
+  }
+  check_count(values.size(), trees, "values");
+  check_count(amounts.size(), trees, "amounts");
+  check_count(heads.size(), words, "heads");
   nb::gil_scoped_release release;
-  batch_tree_parts(parts, given, heads.data(), amount, found, values.data(), threads);
+  batch_tree_parts(parts, given, {heads.data(), counts.data(), amounts.data()}, found,
+                   values.data(), threads);
 }
 
 template <auto Kernel>
@@ -50,8 +60,9 @@ void bind_automata(nb::module_& module) {
       module, "walk_sums",
       "Adds the expected counts of parts over all walks; values are log sums.");
   module.def("tree_parts", &tree_parts, "parts"_a, "scores"_a, "answer"_a.noconvert(),
-             "values"_a.noconvert(), "heads"_a, "amount"_a, "threads"_a,
-             "Adds an amount to every part of the given trees; values are the trees' scores.");
+             "values"_a.noconvert(), "heads"_a, "counts"_a, "amounts"_a, "threads"_a,
+             "Adds its amount to every part of a tree, of counts[i] trees of each sentence; values "
+             "are the trees' scores.");
 }
 
 }  // namespace arbora::bindings

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from arbora.inference.automata import best_choices, best_walks, walk_sums
-from arbora.inference.tree_parts import tree_parts
+from arbora.inference.tree_parts import list_parts, tree_parts
 from arbora.scores import Scores
 from arbora.testing import enumerate_trees, random_parts, score_parts_slowly
 
@@ -99,6 +99,27 @@ def test_parts_of_given_trees(kinds):
     for kind in packed.kinds:
         total += counts.tables[kind] @ packed.tables[kind]
     assert total == pytest.approx(2.0 * values.sum())
+
+
+@pytest.mark.parametrize("kinds", [*MODELS, ("siblings", "grandparents")], ids="+".join)
+def test_parts_of_lists_of_trees(kinds):
+    """Several trees of a sentence, each with its own amount, as if one tree after the other."""
+    rng = np.random.default_rng(2)
+    some = [random_parts(rng, 4, kinds) for _ in range(3)]
+    trees = enumerate_trees(4, "nonprojective", "multi")
+    counts = np.array([3, 0, 5])
+    chosen = trees[rng.integers(len(trees), size=8)].astype(np.int32)
+    amounts = np.array([1.5, 0.0, -2.0, 0.25, 1.0, 0.0, -0.5, 3.0])
+    packed = Scores.joined(some)
+    found, values = list_parts(packed, chosen.reshape(-1), counts, amounts, threads=2)
+    expected = packed.zeros()
+    for tree, amount, value, i in zip(chosen, amounts, values, [0] * 3 + [2] * 5, strict=True):
+        assert value == pytest.approx(score_parts_slowly(some[i], tree.tolist()))
+        expected.arcs_of(i)[tree, np.arange(1, 5)] += amount
+        for kind in packed.kinds:
+            expected.piece(kind, i)[packed.of_tree(kind, i, tree)] += amount
+    for one, other in zip(found.arrays(), expected.arrays(), strict=True):
+        assert one == pytest.approx(other)
 
 
 @pytest.mark.parametrize("kinds", MODELS, ids=lambda kinds: "+".join(kinds))

@@ -33,7 +33,7 @@ PLACES = {
     "inference": HIGHER, "training_inference": HIGHER, "prune_threshold": HIGHER,
     "prune_heads": HIGHER, "head_bigrams": HIGHER, "max_iterations": HIGHER, "solver": HIGHER,
     "bp_iterations": BP, "damping": BP, "factors": BP,
-    "restarts": {**HIGHER, "inference": "hill-climbing"},
+    "restarts": {**HIGHER, "inference": "hill-climbing"}, "rerank_folds": {"rerank": 2},
 }  # fmt: skip
 
 BAD = [
@@ -58,6 +58,8 @@ BAD = [
     ("annealing", "cosine"), ("annealing", None), ("risk_mix", 1.5), ("risk_mix", -0.1),
     ("risk_mix", math.nan), ("pruner_features", "none"), ("pruner_passes", 0),
     ("pruner_passes", None), ("schedule", "random"), ("schedule", None),
+    ("rerank", -1), ("rerank", 1), ("rerank", 2.0), ("rerank", None), ("rerank_folds", 1),
+    ("rerank_folds", "all"),
 ]  # fmt: skip
 
 # Options that other choices leave without effect, and who has them.
@@ -89,6 +91,7 @@ WITHOUT_EFFECT = [
     ({"optimizer": "lbfgs", "word_dropout": 1.0}, "word_dropout", "optimizer='adagrad'"),
     ({"learner": "maxmargin", "word_dropout": 1.0}, "word_dropout", "learner='perceptron'"),
     ({"optimizer": "cg", "batch_size": 2}, "batch_size", "optimizer='sgd'"),
+    ({"order": "sibling", "rerank": 10}, "rerank", "order='first'"),
 ]
 
 NONSENSE = [
@@ -101,6 +104,9 @@ NONSENSE = [
     ({"clusters": 4, "labels": "joint"}, "use labels='staged'"),
     ({"cluster_of": "edge"}, "give clusters as well"),
     ({"decode": "max-z"}, "give clusters"),
+    ({"rerank_folds": 3}, "give rerank as well"),
+    ({"rerank": 3, "labels": "joint"}, "use labels='staged'"),
+    ({"rerank": 3, "decode": "mbr"}, "rerank cannot be combined with decode='mbr'"),
     ({"trees": "projective", "decode_trees": "nonprojective"}, "leave out decode_trees"),
     ({"learner": "mira", "k": 3}, "k requires mira='k-best'"),
     ({"order": "sibling", "inference": "exact"}, "requires trees='projective'"),
@@ -223,7 +229,7 @@ def test_keywords_make_the_same_options_again(learner, order):
             not in {
                 name: value
                 for name, value in keywords.items()
-                if name not in ("cluster_of", "projectivise")
+                if name not in ("cluster_of", "projectivise", "rerank_folds")
             }.values()
         )
         assert ParserOptions.from_keywords(keywords) == options

@@ -299,6 +299,24 @@ class BestWalks {
   WalkScratch scratch_;
 };
 
+// Adds an amount to every part of a tree.
+void add_tree(const PartIndex& index, const std::int32_t* heads, double amount,
+              const PartValues<double>& out) {
+  const WalkParts add(index, out, amount);
+  std::vector<std::uint8_t> chosen;
+  for (Index h = 0; h <= index.n_words(); ++h) {
+    modifiers_in_tree(index, heads, h, chosen);
+    const std::int32_t g = h == 0 ? -1 : heads[h - 1];
+    add.add(h, index.kinds().grand() ? index.link(g, h) : -1, chosen.data());
+  }
+  for_each_kind([&](PartKind kind) {  // that no walk has
+    if (out[kind] == nullptr || layout_of(kind).in_walks) return;
+    std::vector<Index> numbers;
+    layout_of(kind).of_tree(index, heads, numbers);
+    for (const Index number : numbers) out[kind][number] += amount;
+  });
+}
+
 void best_of_batch(const PartBatch& parts, const PartScores& scores,
                    const PartValues<double>& indicators, double* values, int threads,
                    bool own_heads) {
@@ -321,28 +339,25 @@ void batch_best_choices(const PartBatch& parts, const PartScores& scores,
   best_of_batch(parts, scores, indicators, values, threads, true);
 }
 
-void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const std::int32_t* heads,
-                      double amount, const PartValues<double>& indicators, double* values,
-                      int threads) {
+void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const TreeLists& trees,
+                      const PartValues<double>& indicators, double* values, int threads) {
+  std::vector<Index> first_tree, first_head;  // of each sentence
+  Index tree = 0, head = 0;
+  for (Index i = 0; i < parts.size(); ++i) {
+    first_tree.push_back(tree);
+    first_head.push_back(head);
+    tree += trees.counts[i];
+    head += trees.counts[i] * parts[i].n_words();
+  }
   for_each_sentence(parts.size(), threads, work_of(parts), [&](Index i, Workspace&) {
-    const PartIndex& index = parts[i];
-    const PartBatch::Place& place = parts.place(i);
-    const PartValues<double> out = indicators.of(place);
-    const std::int32_t* of_words = heads + place.words;
-    const WalkParts add(index, out, amount);
-    std::vector<std::uint8_t> chosen;
-    for (Index h = 0; h <= index.n_words(); ++h) {
-      modifiers_in_tree(index, of_words, h, chosen);
-      const std::int32_t g = h == 0 ? -1 : of_words[h - 1];
-      add.add(h, index.kinds().grand() ? index.link(g, h) : -1, chosen.data());
+    const PartScores own = scores.of(parts.place(i));
+    const PartValues<double> out = indicators.of(parts.place(i));
+    const std::int32_t* heads = trees.heads + first_head[at(i)];
+    for (Index t = first_tree[at(i)]; t < first_tree[at(i)] + trees.counts[i]; ++t) {
+      if (trees.amounts[t] != 0.0) add_tree(parts[i], heads, trees.amounts[t], out);
+      values[t] = score_of_tree(parts[i], own, heads);
+      heads += parts[i].n_words();
     }
-    for_each_kind([&](PartKind kind) {  // that no walk has
-      if (out[kind] == nullptr || layout_of(kind).in_walks) return;
-      std::vector<Index> numbers;
-      layout_of(kind).of_tree(index, of_words, numbers);
-      for (const Index number : numbers) out[kind][number] += amount;
-    });
-    values[i] = score_of_tree(index, scores.of(place), of_words);
   });
 }
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from arbora.cli.files import size_text
-from arbora.cli.output import describe_pruning, figure, report_console, table, write_json
+from arbora.cli.output import (
+    describe_pruning,
+    describe_reranking,
+    figure,
+    report_console,
+    table,
+    write_json,
+)
 from arbora.cli.shared import AsJson
 from arbora.cli.terminal import plain, visible
 from arbora.cli.training_progress import number_text
@@ -75,6 +82,8 @@ def _parameters(model: Model) -> dict[str, dict[str, int]]:
         found["labeller.weights"] = model.labeller.scorer.weights
     if isinstance(model.pruner, FirstOrderPruner):
         found["pruner.weights"] = model.pruner.scorer.weights
+    if model.reranker is not None:
+        found["reranker.weights"] = model.reranker.scorer.weights
     return {
         name: {"all": values.size, "non_zero": int(np.count_nonzero(values))}
         for name, values in found.items()
@@ -115,6 +124,8 @@ def _report(model: Model, path: str, size: int) -> None:
     rows += [(name, _counts_text(counts)) for name, counts in values["parameters"].items()]
     if (pruning := describe_pruning(card)) is not None:
         rows.append(("pruning", pruning))
+    if (reranking := describe_reranking(card)) is not None:
+        rows.append(("reranking", reranking))
     if model.encoder.clusters is not None:
         rows.append(("clusters", f"{len(model.encoder.clusters):,} words in clusters"))
     if model.encoder.edge_clusters is not None:

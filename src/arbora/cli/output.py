@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-__all__ = ["describe_pruning", "figure", "p_value", "report_console", "table", "write_json"]
+__all__ = [
+    "describe_pruning",
+    "describe_reranking",
+    "figure",
+    "p_value",
+    "report_console",
+    "table",
+    "write_json",
+]
 
 
 _PIPE = 200  # columns if the width is unknown; wide enough that nothing is cut
@@ -109,4 +117,15 @@ def describe_pruning(card: dict[str, Any]) -> str | None:
     return (
         f"{figures['arcs_per_word']:.1f} arcs per word are kept, including "
         f"{figures['oracle_uas']:.2f} % of the gold arcs"
+    )
+
+
+def describe_reranking(card: dict[str, Any]) -> str | None:
+    """The figures of a reranker's lists on dev; None for other models and without dev."""
+    figures = card.get("reranking") or {}
+    if figures.get("oracle_uas") is None:
+        return None
+    return (
+        f"the first trees of the lists have UAS {figures['first_uas']:.2f}, the best "
+        f"{figures['oracle_uas']:.2f}"
     )

@@ -16,7 +16,13 @@ from arbora.cli.files import (
     size_text,
 )
 from arbora.cli.options import HelpAll, take_options
-from arbora.cli.output import describe_pruning, figure, report_console, write_json
+from arbora.cli.output import (
+    describe_pruning,
+    describe_reranking,
+    figure,
+    report_console,
+    write_json,
+)
 from arbora.cli.progress import step_progress
 from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
 from arbora.cli.terminal import plain, tell
@@ -103,9 +109,9 @@ def train(
         with step_progress("training", None, unit="sentences", quiet=quiet) as bar:
             parser.fit(
                 train, dev, start=first, word_clusters=word_clusters, edge_clusters=edge_clusters,
-                licence=licence, checkpoint=path, resume=resume,
-                observer=TrainingProgress(bar, lines=not quiet), format=format, skip_bad=skip_bad,
-                on_error=report_skipped,
+                licence=licence, checkpoint=path, resume=resume, observer=TrainingProgress(
+                    bar, lines=not quiet, later=lambda: later_runs(parser)
+                ), format=format, skip_bad=skip_bad, on_error=report_skipped,
             )  # fmt: skip
     except KeyboardInterrupt:  # after the bar has been removed
         _tell_how_to_resume(path)
@@ -117,6 +123,13 @@ def train(
         write_json({"model": path, "bytes": Path(path).stat().st_size, **parser.model.card})
     elif not quiet:
         _summarise(parser, dev, path)
+
+
+def later_runs(parser: Parser) -> list[str]:
+    """What training does after the best pass was found."""
+    reranks = getattr(parser.options.order, "rerank", 0) > 0
+    lists = ["making the reranker's lists by cross-validation", "training the reranker"]
+    return [*(lists if reranks else []), "retraining on all sentences"]
 
 
 def model_path(train: str) -> str:
@@ -184,6 +197,8 @@ def _summarise(parser: Parser, dev: str | None, path: str) -> None:
         lines.append(("best pass", f"{card['best_pass']} of {card['passes']}"))
     if (pruning := describe_pruning(card)) is not None:
         lines.append(("pruning", pruning))
+    if (reranking := describe_reranking(card)) is not None:
+        lines.append(("reranking", reranking))
     lines.append(("model", f"{plain(path)} ({size_text(Path(path).stat().st_size)})"))
     for name, text in lines:
         console.print(f"[dim]{name:<10}[/dim] {text}")
@@ -202,6 +217,7 @@ def describe_learner(parser: Parser) -> str:
     order = "" if own["order"] == "first" else f"{own['order']} order, "
     if own.get("training_inference") == "bp":
         order += f"{own['bp_iterations']} BP iterations, "
+    order += f"{own['rerank']} trees reranked, " if own.get("rerank") else ""
     return (
         f"{learner}, {order}{own['trees']} trees, {own['features']} features, "
         f"{own['labels']} labels"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from arbora.cli.progress import Bar
@@ -13,22 +14,32 @@ __all__ = ["TrainingProgress", "number_text"]
 
 
 class TrainingProgress:
-    """An `Observer` of the training loop that shows progress; `done` is the last complete pass."""
+    """An `Observer` of the training loop that shows progress; `done` is the last complete pass.
 
-    def __init__(self, bar: Bar, *, lines: bool = True, prefix: str = "") -> None:
+    `later` names the runs that follow the first one: of a reranker, and of the retraining.
+    """
+
+    def __init__(
+        self,
+        bar: Bar,
+        *,
+        lines: bool = True,
+        prefix: str = "",
+        later: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         self.done = 0
-        self._again = False
+        self._later, self._runs = later, 0
         self._bar = bar
         self._lines = lines
         self._prefix = prefix
         self._sentences = self._passes = 0
 
     def begin(self, sentences: int, passes: int) -> None:
-        if self.done and not self._again:  # the second run, after the best pass was found
-            self._again = True
+        if self.done:  # a later run, after the best pass was found
             self._bar.restart()
             if self._lines:
-                self._bar.write("retraining on all sentences")
+                self._bar.write(self._later()[self._runs])
+            self._runs += 1
         self._sentences, self._passes = sentences, passes
         self._bar.expect(sentences * passes)
         self._show_pass(1)

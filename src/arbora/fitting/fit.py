@@ -29,7 +29,7 @@ from arbora.fitting.checks import (
     is_exponentiated,
 )
 from arbora.fitting.completion import completed, has_gaps
-from arbora.fitting.dev import DevSet
+from arbora.fitting.dev import DevSet, dev_set_of
 from arbora.fitting.learners import make_label_trainer, make_trainer
 from arbora.fitting.loop import (
     AfterPass,
@@ -46,8 +46,9 @@ from arbora.fitting.phase_trainer import phase_trainer, rate_of
 from arbora.fitting.phases import phases_of, with_rate
 from arbora.fitting.preparation import choose_root, multi_root_share, projectivise, single_rooted
 from arbora.fitting.pruner import kept_arcs, pruning_figures, with_pruner
+from arbora.fitting.reranking import OnlyTicks, cross_validated, fit_reranker, folds_of
 from arbora.fitting.trainer import Problem, State, Trainer
-from arbora.fitting.treebank import Treebank
+from arbora.fitting.treebank import Treebank, hold_out, label_names
 from arbora.inference.engines import first_order_engine
 from arbora.models.components import EveryArc, FirstOrderPruner, StagedLabels
 from arbora.models.decoding import Decoder
@@ -63,7 +64,6 @@ from arbora.types import Root, TreeClass
 __all__ = ["Fit", "fit_model"]
 
 _SLOW_PATIENCE = 20  # passes
-_TOO_FEW = 20  # sentences, to hold any out
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,11 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         check_edge_clusters(fit.options)
     if fit.start is not None:
         check_start(fit.options)
-        fit = replace(fit, start=fit.start.with_labels(_label_names(train)))
+        fit = replace(fit, start=fit.start.with_labels(label_names(train)))
     model = _untrained(fit, train)
-    learnt, held_out = _hold_out(train, dev, model.options.held_out)
-    dev_set = _dev_set(model, train if held_out is not None else dev, held_out)
+    learnt, held_out = hold_out(train, dev, model.options.held_out)
+    folds = folds_of(model.options, len(train) if learnt is None else len(learnt))
+    dev_set = dev_set_of(model, train if held_out is not None else dev, held_out)
     checkpoint = None
     if fit.checkpoint_beside is not None:
         print_of = fingerprint(
@@ -104,9 +105,14 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
         )
         checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
     model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)
+    model = _with_decode_trees(fit, model, dev_set)
+    base = history
+    if folds:
+        model, history = _with_reranker(fit, model, train, learnt, dev_set, history, folds)
     model = _finish(fit, model, dev_set, history, train)
     if held_out is not None and model.options.refit:
-        model = _learn_again(fit, model, _treebank(model, train, None), history)
+        model = _learn_again(fit, model, _treebank(model, train, None), base)
+        model = model.with_card(refitted=True)
     return model, history
 
 
@@ -230,7 +236,7 @@ def _patience(options: ParserOptions) -> int:
 
 
 def _learn_again(fit: Fit, model: Model, treebank: Treebank, history: History) -> Model:
-    """Retrains on all sentences, including those held out, for the best number of passes."""
+    """Trains the same model on other sentences, for the best number of passes of each phase."""
     fit = replace(fit, resume=False)
     # Choices made without the held-out sentences stay, including the root class.
     options = model.options.with_values(root=model.root)
@@ -238,7 +244,36 @@ def _learn_again(fit: Fit, model: Model, treebank: Treebank, history: History) -
     labeller = make_labeller(options, model.encoder, len(model.labels), fit.threads)
     fresh = replace(model, options=options, scorer=scorer, labeller=labeller)
     again, _ = _learn(fit, fresh, treebank, None, None, history)
-    return replace(again, options=model.options, card=model.card | {"refitted": True})
+    return replace(again, options=model.options, card=model.card)
+
+
+def _with_reranker(
+    fit: Fit,
+    model: Model,
+    train: Block,
+    learnt: NDArray[np.int64] | None,
+    dev_set: DevSet | None,
+    history: History,
+    folds: int,
+) -> tuple[Model, History]:
+    """Cross-validates the lists of the reranker, which needs no labels, and trains it on them."""
+    sentences = np.arange(len(train)) if learnt is None else learnt
+    observer = None
+    if fit.observer is not None:
+        fit.observer.begin((folds - 1) * len(sentences), sum(history.chosen))
+        observer = OnlyTicks(fit.observer)
+    quiet = replace(fit, observer=observer)
+    bare = replace(model, options=model.options.with_values(labels="none"))
+    assert isinstance(model.options.order, FirstOrderOptions)
+    candidates = cross_validated(
+        folds, sentences, model.options.order.rerank,
+        lambda chosen: _learn_again(quiet, bare, _treebank(model, train, chosen), history),
+        lambda chosen: model.encoder.encode(train, chosen), fit.threads,
+    )  # fmt: skip
+    treebank = _treebank(model, train, learnt)
+    return fit_reranker(
+        model, fit.start, treebank, candidates, dev_set, history, fit.threads, fit.observer
+    )
 
 
 def _fresh_scorer(fit: Fit, options: ParserOptions, encoder: Encoder, n_labels: int) -> Scorer:
@@ -269,7 +304,7 @@ def _untrained(fit: Fit, train: Block) -> Model:
     else:
         settings = FeatureSettings.for_training(options.features, train)
         encoder = Encoder(settings, fit.word_clusters, fit.edge_clusters)
-        labels = tuple(_label_names(train))
+        labels = tuple(label_names(train))
         root = "single" if options.root == "auto" else options.root
     return Model(
         options=options,
@@ -281,46 +316,6 @@ def _untrained(fit: Fit, train: Block) -> Model:
         root=root,
         decode_trees=trees,
     )
-
-
-def _label_names(block: Block) -> list[str]:
-    """The labels of words that have a head.
-
-    In CoNLL-U `_` is a missing label unless there is no other; elsewhere it is an ordinary label.
-    """
-    names = [name for name, _ in block.column_names(7)]
-    ids = np.asarray(block.label_ids(names))
-    used = np.unique(ids[np.asarray(block.heads) >= 0])
-    found = [names[i] for i in used.tolist()]
-    if not block.layout.universal:
-        return found
-    return [name for name in found if name != "_"] or found
-
-
-def _hold_out(
-    train: Block, dev: Block | None, share: float
-) -> tuple[NDArray[np.int64] | None, ...]:
-    """The sentences to train on (None: all), and those held out for early stopping, if any.
-
-    Without dev data the last sentences are held out, by default a tenth.
-    """
-    kept = len(train) - int(share * len(train))
-    if dev is not None or len(train) < _TOO_FEW or kept == len(train):
-        return None, None
-    return np.arange(kept), np.arange(kept, len(train))
-
-
-def _dev_set(
-    model: Model, block: Block | None, sentences: NDArray[np.int64] | None
-) -> DevSet | None:
-    if block is None or len(block) == 0:
-        return None
-    dev_set = DevSet(block, model, sentences)
-    if dev_set.gold.counted.any():
-        return dev_set
-    if sentences is None:
-        raise DataError("no word has a head; dev data must be annotated", "the dev data", 1)
-    return None
 
 
 def _fit_to_class(
@@ -365,18 +360,23 @@ def _without_gaps(options: ParserOptions, problem: Problem) -> Problem:
     return replace(problem, treebank=completed(problem, guide, options.seed))
 
 
+def _with_decode_trees(fit: Fit, model: Model, dev_set: DevSet | None) -> Model:
+    """The model with the class of trees that is better on dev, if that is to be decided."""
+    options = model.options
+    if dev_set is None or options.decode_trees != "auto" or options.trees != "nonprojective":
+        return model
+    classes: tuple[TreeClass, ...] = ("nonprojective", "projective")
+    scores = {
+        trees: dev_set.score(Decoder(model, fit.threads, trees=trees)).deciding for trees in classes
+    }
+    return replace(model, decode_trees=max(classes, key=lambda trees: scores[trees]))
+
+
 def _finish(
     fit: Fit, model: Model, dev_set: DevSet | None, history: History, train: Block
 ) -> Model:
-    """Decisions after training: decoding class, temperature, card."""
+    """Decisions after training: temperature, card."""
     if dev_set is not None:
-        if model.options.decode_trees == "auto" and model.options.trees == "nonprojective":
-            classes: tuple[TreeClass, ...] = ("nonprojective", "projective")
-            scores = {
-                trees: dev_set.score(Decoder(model, fit.threads, trees=trees)).deciding
-                for trees in classes
-            }
-            model = replace(model, decode_trees=max(classes, key=lambda trees: scores[trees]))
         model = replace(model, temperature=fit_temperature(model, dev_set, fit.threads))
         if isinstance(model.pruner, FirstOrderPruner):
             model = model.with_card(pruning=pruning_figures(model, dev_set, fit.threads))

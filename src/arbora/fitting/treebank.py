@@ -15,7 +15,9 @@ from arbora.losses import Gold
 from arbora.scoring import Batch
 from arbora.types import IntArray
 
-__all__ = ["KeptArcs", "Tick", "Treebank", "batches", "gold_of"]
+__all__ = ["KeptArcs", "Tick", "Treebank", "batches", "gold_of", "hold_out", "label_names"]
+
+_TOO_FEW = 20  # sentences, to hold any out
 
 Tick = Callable[[int], None]  # called with the number of sentences processed
 
@@ -120,6 +122,31 @@ def batches(
         yield batch
         if tick is not None:
             tick(len(batch))
+
+
+def label_names(block: Block) -> list[str]:
+    """The labels of words that have a head.
+
+    In CoNLL-U `_` is a missing label unless there is no other; elsewhere it is an ordinary label.
+    """
+    names = [name for name, _ in block.column_names(7)]
+    ids = np.asarray(block.label_ids(names))
+    used = np.unique(ids[np.asarray(block.heads) >= 0])
+    found = [names[i] for i in used.tolist()]
+    if not block.layout.universal:
+        return found
+    return [name for name in found if name != "_"] or found
+
+
+def hold_out(train: Block, dev: Block | None, share: float) -> tuple[NDArray[np.int64] | None, ...]:
+    """The sentences to train on (None: all), and those held out for early stopping, if any.
+
+    Without dev data the last sentences are held out, by default a tenth.
+    """
+    kept = len(train) - int(share * len(train))
+    if dev is not None or len(train) < _TOO_FEW or kept == len(train):
+        return None, None
+    return np.arange(kept), np.arange(kept, len(train))
 
 
 def _runs(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

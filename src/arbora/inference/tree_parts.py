@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arbora._core import inference as kernels
 from arbora.scores import Scores
 from arbora.types import FloatArray, IntArray
 
-__all__ = ["tree_parts"]
+__all__ = ["list_parts", "tree_parts"]
 
 
 def tree_parts(
@@ -33,8 +34,32 @@ def tree_parts(
             cells = cells * scores.n_labels + labels
         answer.arcs[cells] += amount
         return answer, layout.per_sentence(scores.arcs[cells])
-    values = np.empty(len(scores))
+    ones, amounts = np.ones(len(scores), np.int64), np.full(len(scores), amount)
+    return answer, _added(scores, heads, ones, amounts, answer, threads)
+
+
+def list_parts(
+    scores: Scores,
+    heads: IntArray,
+    counts: NDArray[np.int64],
+    amounts: FloatArray,
+    threads: int = 1,
+) -> tuple[Scores, FloatArray]:
+    """The same for several trees of every sentence: sums over the trees, and a score for each.
+
+    Sentence i has `counts[i]` trees; heads are flat, tree after tree, and every tree has its own
+    amount. The scores must have parts.
+    """
+    answer = scores.zeros()
+    return answer, _added(scores, heads, counts, amounts, answer, threads)
+
+
+def _added(
+    scores: Scores, heads: IntArray, counts: NDArray[np.int64], amounts: FloatArray,
+    answer: Scores, threads: int,
+) -> FloatArray:  # fmt: skip
+    values = np.empty(len(amounts))
     kernels.tree_parts(
-        scores.index, scores.arrays(), answer.arrays(), values, heads, amount, threads
+        scores.index, scores.arrays(), answer.arrays(), values, heads, counts, amounts, threads
     )
-    return answer, values
+    return values

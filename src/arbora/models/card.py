@@ -22,12 +22,14 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "passes": _COUNT,
     "phases": (list,),
     "pruning": (dict,),
+    "reranking": (dict,),
     "trained_on": (dict, _NOTHING),
 }
 # Required entries of nested tables, with their types.
 _PARTS: dict[str, dict[str, tuple[type, ...]]] = {
     "dev": {"uas": _NUMBER, "las": (*_NUMBER, _NOTHING), "rule": _TEXT},
     "pruning": {"arcs_per_word": _NUMBER, "oracle_uas": _NUMBER},
+    "reranking": {"first_uas": (*_NUMBER, _NOTHING), "oracle_uas": (*_NUMBER, _NOTHING)},
     "trained_on": {"words": _COUNT, "sentences": _COUNT},
 }
 _PHASE: dict[str, tuple[type, ...]] = {"passes": _COUNT, "rate": (*_NUMBER, _NOTHING)}

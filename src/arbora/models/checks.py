@@ -13,6 +13,7 @@ from arbora.features import FILTER_SIZE, WordClusters
 from arbora.models.card import check_card
 from arbora.models.components import FirstOrderPruner, StagedLabels
 from arbora.models.model import Model
+from arbora.models.reranker import Reranker
 from arbora.models.tensor_file import Tensors
 from arbora.scoring import LinearScorer
 from arbora.types import Root, TreeClass
@@ -64,6 +65,8 @@ def check_model(model: Model) -> None:
         raise ModelError("the model's scorer does not fit its options.")
     if isinstance(model.pruner, FirstOrderPruner):
         _check_linear("pruner", model.pruner.scorer, 1.0)
+    if model.reranker is not None:
+        _check_reranker(model.reranker)
     if isinstance(model.labeller, StagedLabels):
         scorer = model.labeller.scorer
         _check_weights("labeller", scorer.weights, scorer.size, 1.0)
@@ -81,6 +84,13 @@ def _check_labels(labels: tuple[str, ...]) -> None:
             )
     if len(set(labels)) < len(labels):
         raise ModelError("the model has duplicate labels.")
+
+
+def _check_reranker(reranker: Reranker) -> None:
+    _check_linear("reranker", reranker.scorer, 1.0)
+    weight = reranker.base_weight
+    if not isinstance(weight, float) or not abs(weight) <= LARGEST_WEIGHT:
+        raise ModelError(f"the model's reranker has the base weight {weight!r}.")
 
 
 def _check_linear(name: str, scorer: LinearScorer, temperature: float) -> None:

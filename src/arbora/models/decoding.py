@@ -18,6 +18,7 @@ from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
 from arbora.models.components import FirstOrderPruner
 from arbora.models.model import Model
+from arbora.models.reranker import Candidates, best_places
 from arbora.options import DecodeName, ParseOptions, spelled
 from arbora.scores import Layout, Scores
 from arbora.scoring import Batch
@@ -107,6 +108,8 @@ class Decoder:
                 f"{spelled('decode', self.decode)} is not available with this model's inference "
                 f"({engine.tag}): use {' or '.join(engine.decoders)}."
             )
+        if self.model.reranker is not None:
+            self._check_reranked(options)
         for name in ("kbest", "samples"):
             if getattr(options, name) is not None and not hasattr(self.engine, "kbest"):
                 raise ArgumentError(
@@ -119,6 +122,18 @@ class Decoder:
             raise ArgumentError(
                 f"{spelled('certificates')} requires a model that searches for the best tree; "
                 "belief propagation gives no certificates."
+            )
+
+    def _check_reranked(self, options: ParseOptions) -> None:
+        if self.decode != "map":
+            raise ArgumentError(
+                f"{spelled('decode', self.decode)} is not available with a model that reranks: use "
+                "map."
+            )
+        if options.certificates:
+            raise ArgumentError(
+                f"{spelled('certificates')} requires a model that searches all trees; this one "
+                "reranks some of them."
             )
 
     @property
@@ -171,7 +186,10 @@ class Decoder:
         marginals: Marginals | None = None
         if self.decode in _BY_MARGINALS:
             marginals = self.engine.infer(scored.scores)
-        found = self._choose(scored.scores, marginals)
+        if self.model.reranker is None:
+            found = self._choose(scored.scores, marginals)
+        else:
+            found = self._reranked(scored)
         labels, given_arc = self.model.labeller.label(
             encoded, sentences, found.heads, found.labels, probabilities=probabilities
         )
@@ -202,6 +220,22 @@ class Decoder:
         return found._replace(
             certified=np.zeros(count, dtype=np.bool_), bounds=np.full(count, np.inf)
         )
+
+    def candidates(self, scored: Scored, k: int) -> Candidates:
+        """The k best trees of some sentences under first-order scores."""
+        return Candidates.best(self.engine, scored.scores, k)
+
+    def _reranked(self, scored: Scored) -> DecodedTrees:
+        """The reranker's best candidates; they need not be the best of all trees."""
+        reranker, batch = self.model.reranker, scored.batch
+        assert reranker is not None
+        found = self.candidates(scored, reranker.candidates)
+        values = reranker.tree_scores(batch.encoded, batch.sentences, found)
+        best, count = best_places(found, values), len(batch)
+        return DecodedTrees(
+            found.n_words, found.heads_at(best), None, values[best], np.full(count, np.inf),
+            np.zeros(count, dtype=np.bool_), np.ones(count, dtype=np.int64),
+        )  # fmt: skip
 
     def _probabilities(
         self,

@@ -163,6 +163,8 @@ def _what_is_explained(model: Model) -> str:
         return "the score of the arc with its best label"
     if model.n_clusters:
         return "the score of the arc with its best hidden cluster"
+    if model.reranker is not None:
+        return "the score of the arc before reranking"
     return "the score of the arc"
 
 

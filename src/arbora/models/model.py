@@ -19,6 +19,7 @@ from arbora.models.components import (
     StagedLabels,
     Unlabelled,
 )
+from arbora.models.reranker import Reranker
 from arbora.options import BeliefPropagationOptions, FirstOrderOptions, ParserOptions
 from arbora.scoring import LabelScorer, LinearScorer, Scorer, SoftClusterScorer
 from arbora.types import Root, TreeClass
@@ -30,7 +31,8 @@ __all__ = ["Model", "linear_scorer", "make_labeller", "pruner_scorer"]
 class Model:
     """Everything that parsing needs, and a card that describes its origin.
 
-    Scores are divided by `temperature`, which is fitted on dev, to compute probabilities.
+    Scores are divided by `temperature`, which is fitted on dev, to compute probabilities. With a
+    reranker, all else is that of the first-order model, probabilities included.
     """
 
     options: ParserOptions
@@ -42,6 +44,7 @@ class Model:
     root: Root
     decode_trees: TreeClass
     temperature: float = 1.0
+    reranker: Reranker | None = None
     card: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -72,6 +75,7 @@ class Model:
         return replace(
             self, scorer=scorer, pruner=self.pruner.on_threads(threads),
             labeller=self.labeller.on_threads(threads),
+            reranker=None if self.reranker is None else self.reranker.on_threads(threads),
         )  # fmt: skip
 
     def with_parameters(self, parameters: dict[str, NDArray[Any]]) -> Model:
@@ -84,6 +88,9 @@ class Model:
         if own and isinstance(model.labeller, StagedLabels):
             scorer = model.labeller.scorer.with_parameters(own)
             model = replace(model, labeller=StagedLabels(scorer))
+        own = _of_component("reranker", parameters)
+        if own and model.reranker is not None:
+            model = replace(model, reranker=model.reranker.with_parameters(own))
         return model
 
     def with_labels(self, names: Iterable[str]) -> Model:

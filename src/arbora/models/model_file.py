@@ -21,6 +21,7 @@ from arbora.models.checks import check_arrays, check_model
 from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
 from arbora.models.format1 import build_format1
 from arbora.models.model import Model, linear_scorer, make_labeller, pruner_scorer
+from arbora.models.reranker import Reranker, make_reranker
 from arbora.models.stored import (
     EDGES,
     describe_edge_clusters,
@@ -119,6 +120,10 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
         described, arrays = model.pruner.scorer.state()
         _put(tensors, "pruner", arrays)
         components["pruner"] = {"trees": model.pruner.engine.trees, **described}
+    if model.reranker is not None:
+        described, arrays = model.reranker.scorer.state()
+        _put(tensors, "reranker", arrays)
+        components["reranker"] = {"base_weight": model.reranker.base_weight, **described}
     return {
         "version": FORMAT_VERSION,
         "options": model.options.keywords(),
@@ -221,6 +226,7 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
         root=description["root"],
         decode_trees=description["decode_trees"],
         temperature=description["temperature"],
+        reranker=_reranker(options, encoder, components.get("reranker"), tensors),
         card=description["card"],
     )
 
@@ -262,6 +268,18 @@ def _pruner(
     engine = stored_engine(described["trees"], description["root"])
     found = _linear(scorer, described, tensors, "pruner")
     return FirstOrderPruner(found, engine, order.prune_threshold, order.prune_heads)
+
+
+def _reranker(
+    options: ParserOptions, encoder: Encoder, described: dict[str, Any] | None, tensors: Tensors
+) -> Reranker | None:
+    untrained = make_reranker(options, encoder)
+    if (described is None) != (untrained is None):
+        raise ModelError("the model's reranker does not fit its options.")
+    if described is None or untrained is None:
+        return None
+    scorer = _linear(untrained.scorer, described, tensors, "reranker")
+    return Reranker(scorer, untrained.candidates, described["base_weight"])
 
 
 def _cluster_bytes(clusters: WordClusters) -> NDArray[np.uint8]:

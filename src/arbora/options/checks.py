@@ -57,6 +57,16 @@ def _check_trees(options: ParserOptions) -> None:
 
 
 def _check_first_order(options: ParserOptions, order: FirstOrderOptions) -> None:
+    if order.rerank and options.labels == "joint":
+        raise ArgumentError(
+            f"{spelled('rerank')} cannot be combined with joint labels: use "
+            f"{spelled('labels', 'staged')}."
+        )
+    if order.rerank and options.decode != "map":
+        raise ArgumentError(
+            f"{spelled('rerank')} cannot be combined with {spelled('decode', options.decode)}: it "
+            "has its own way to choose a tree."
+        )
     if options.decode == "max-z" and not order.clusters:
         raise ArgumentError(
             f"{spelled('decode', 'max-z')} requires hidden clusters: give {spelled('clusters')}."

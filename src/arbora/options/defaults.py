@@ -116,6 +116,7 @@ def default_values(options: ParserOptions) -> dict[str, Any]:
     }
     if isinstance(order, FirstOrderOptions):
         values |= _of_clusters(order.clusters)
+        values["rerank_folds"] = 5 if order.rerank else None
     elif isinstance(learner, OnlineOptions):
         values["batch_size"] = 4
     if isinstance(order, HigherOrderOptions):
@@ -151,7 +152,7 @@ def _decode(options: ParserOptions) -> str:
     probable = isinstance(options.learner, LogLinearOptions | BeliefLearnerOptions)
     order = options.order
     if isinstance(order, FirstOrderOptions):
-        return "mbr" if probable else "map"
+        return "mbr" if probable and not order.rerank else "map"
     assert order.inference is not None
     decoders = order.inference.decoders
     return "mbr" if "mbr" in decoders and (probable or "map" not in decoders) else "map"

@@ -57,6 +57,8 @@ class ParserKeywords(TypedDict, total=False):
     rate: float | Literal["auto"]
     refit: bool
     regularization: float
+    rerank: int
+    rerank_folds: int
     restarts: int
     risk_mix: float
     root: Literal["auto", "single", "multi"]

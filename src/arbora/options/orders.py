@@ -52,6 +52,16 @@ class FirstOrderOptions(Component):
         None, "Size of the table of hidden clusters: 2^N rows of one weight per cluster.", "Model",
         low=4, high=24, default_text="at most 20, less with more than 16 clusters",
     )  # fmt: skip
+    rerank: int = option(
+        0,
+        "Rerank the N best trees of each sentence with higher-order parts; 0 for no reranking.",
+        "Trees and decoding", low=0, high=10_000,
+    )  # fmt: skip
+    rerank_folds: int | None = option(
+        None,
+        "Folds of the cross-validation that gives the reranker its training lists.",
+        "Learning", low=2, high=1000, default_text="5",
+    )  # fmt: skip
 
     @property
     def parts(self) -> tuple[PartKind, ...]:
@@ -67,6 +77,12 @@ class FirstOrderOptions(Component):
                 raise ArgumentError(
                     f"{spelled(name)} has no effect here: give {spelled('clusters')} as well."
                 )
+        if self.rerank == 1:
+            raise ArgumentError(f"{spelled('rerank')} must be 0 (none) or at least 2, not 1.")
+        if self.rerank_folds is not None and not self.rerank:
+            raise ArgumentError(
+                f"{spelled('rerank_folds')} has no effect here: give {spelled('rerank')} as well."
+            )
 
 
 @dataclass(frozen=True)

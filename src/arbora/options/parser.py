@@ -168,6 +168,9 @@ class ParserOptions(Component):
         if keywords.get("annealing", own.get("annealing")) != own.get("annealing"):
             kept.pop("first_temperature", None)  # depend on the schedule
             kept.pop("last_temperature", None)
+        if "rerank" in keywords and keywords["rerank"] != own.get("rerank"):
+            kept.pop("rerank_folds", None)  # belongs to it
+            kept.pop("decode", None)
         further = ParserOptions.from_keywords(keywords, kept)
         for name in _FIXED:
             _check_same(name, own.get(name), further.keywords().get(name))

@@ -110,10 +110,17 @@ void batch_best_choices(const PartBatch& parts, const PartScores& scores,
 void batch_walk_sums(const PartBatch& parts, const PartScores& scores,
                      const PartValues<double>& expected, double* values, int threads);
 
-// Adds `amount` to every part that the given trees have; values[i] is the tree's score, -inf if one
-// of its arcs is not kept.
-void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const std::int32_t* heads,
-                      double amount, const PartValues<double>& indicators, double* values,
-                      int threads);
+// Trees of many sentences: counts[i] of sentence i, their heads flat, tree after tree, and a number
+// for each tree.
+struct TreeLists {
+  const std::int32_t* heads;
+  const std::int64_t* counts;
+  const double* amounts;
+};
+
+// Adds its amount to every part that a tree has; values[t] is the score of tree t, -inf if one of
+// its arcs is not kept.
+void batch_tree_parts(const PartBatch& parts, const PartScores& scores, const TreeLists& trees,
+                      const PartValues<double>& indicators, double* values, int threads);
 
 }  // namespace arbora::inference
