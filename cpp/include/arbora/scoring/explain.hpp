@@ -36,12 +36,19 @@ struct FeatureRecord {
   }
   template <class... Atoms>
   void weighted(float value, const features::Template& name, const Atoms&... atoms) {
-    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
     for (const unsigned twin : {variants.first, variants.second}) {
-      const double weight = static_cast<double>(weights[slot ^ twin]);
-      entries.push_back(
-          {name.name, {text_of(atoms)...}, twin, false, static_cast<double>(value) * weight});
+      record(twin, value, name, atoms...);
     }
+  }
+  template <class... Atoms>
+  void alone(const features::Template& name, const Atoms&... atoms) {
+    record(variants.first, 1.0F, name, atoms...);
+  }
+  template <class... Atoms>
+  void record(unsigned twin, float value, const features::Template& name, const Atoms&... atoms) {
+    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
+    const double part = static_cast<double>(value) * static_cast<double>(weights[slot ^ twin]);
+    entries.push_back({name.name, {text_of(atoms)...}, twin, false, part});
   }
 };
 
