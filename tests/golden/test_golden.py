@@ -49,6 +49,28 @@ def test_old_models_can_be_saved_again(name):
         assert one.arc_probabilities.tobytes() == other.arc_probabilities.tobytes()
 
 
+def test_hidden_clusters_mean_what_they_did():
+    """Before the option existed, clusters had their features beside those of arcs.
+
+    Then, squeezed features still had words together with tags. The model was made by
+    Parser(clusters=2, features="squeezed2005", labels="none", bits=12, label_bits=10, passes=4,
+    threads=1, arc_filter=False), on the treebank of that time.
+    """
+    parser = arbora.load(HERE / "clusters.arbora", threads=1)
+    own = parser.options.keywords()
+    assert (own["cluster_of"], own["cluster_features"]) == ("edge", "beside")
+    assert own["cluster_bits"] == 10
+    assert parser.model.encoder.settings.early_squeeze
+    sentences = list(arbora.read_conllu(HERE / "clusters.conllu"))
+    parsed = b"".join(bytes(sentence) for sentence in parser.parse(sentences))
+    assert parsed == (HERE / "clusters.conllu").read_bytes()
+    again = Parser.from_model(from_bytes(to_bytes(parser.model)), threads=1)
+    assert again.options == parser.options
+    assert [bytes(s) for s in again.parse(sentences)] == [bytes(s) for s in parser.parse(sentences)]
+    further = Parser(passes=1).fit(sentences, start=parser)
+    assert further.model.encoder.settings.early_squeeze
+
+
 def test_what_the_first_format_holds():
     model = arbora.load(HERE / "format1.arbora").model
     assert (model.options.bits, model.options.label_bits, model.root) == (12, 8, "single")

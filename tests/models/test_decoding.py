@@ -24,9 +24,13 @@ MODELS = {
     "joint perceptron": {"labels": "joint", "learner": "perceptron"},
     "mira": {"learner": "mira"},
     "multi": {"root": "multi", "learner": "perceptron"},
-    "clusters": {"clusters": 3},
-    "token clusters": {"clusters": 2, "cluster_of": "token", "optimizer": "sgd"},
-}
+    "clusters": {"clusters": 3, "cluster_bits": 10},
+    "projective clusters": {"clusters": 2, "cluster_bits": 10, "trees": "projective"},
+    "clusters beside": {"clusters": 2, "cluster_bits": 9, "cluster_features": "beside"},
+    "token clusters": {
+        "clusters": 2, "cluster_bits": 9, "cluster_of": "token", "optimizer": "sgd",
+    },
+}  # fmt: skip
 
 
 @pytest.fixture(params=MODELS)
@@ -164,9 +168,10 @@ def test_blocks_do_not_matter_to_samples(tmp_path, test_sentences, monkeypatch):
     assert whole == [bytes(s) for s in trained().parse(test_sentences, samples=2)]
 
 
-def test_hidden_clusters_by_enumeration():
+@pytest.mark.parametrize("name", ["all", "beside"])
+def test_hidden_clusters_by_enumeration(name):
     """map sums over the clusters of an arc, max-z maximises; probabilities always sum."""
-    parser = at_temperature(trained(clusters=3), 1.0)
+    parser = at_temperature(trained(clusters=3, cluster_bits=10, cluster_features=name), 1.0)
     short = [Sentence.from_words(s.forms[:4], s.upos[:4]) for s in sentences("test", 6)]
     block = read_treebank(short)
     encoded = parser.model.encoder.encode(block)

@@ -38,8 +38,9 @@ def trained(**options):
     [{}, {"features": "mcdonald2005"}, {"features": "squeezed2005"},
      {"features": "morphological"}, {"arc_filter": False},
      {"word_clusters": True}, {"learner": "perceptron"}, {"trees": "projective"},
-     {"labels": "joint", "word_clusters": True}, {"clusters": 3},
-     {"clusters": 2, "cluster_of": "token"}],
+     {"labels": "joint", "word_clusters": True}, {"clusters": 3, "cluster_bits": 10},
+     {"clusters": 3, "cluster_bits": 10, "cluster_features": "beside"},
+     {"clusters": 2, "cluster_of": "token", "cluster_bits": 10}],
     ids=str,
 )  # fmt: skip
 def test_contributions_sum_to_the_difference(sentences, options):
@@ -106,7 +107,7 @@ def test_a_label_is_explained_with_its_arc(sentences):
 
 
 def test_clusters_are_explained_by_the_best(sentences):
-    parser = trained(clusters=3)
+    parser = trained(clusters=3, cluster_bits=10)
     answer = parser.explain(sentences[0], 4)
     assert "cluster" in answer.explains
     assert {answer.outcome, answer.against_outcome} <= {"cluster 1", "cluster 2", "cluster 3"}

@@ -26,7 +26,10 @@ MODELS = {
     "default": {},
     "joint": {"labels": "joint"},
     "bare": {"labels": "none", "arc_filter": False},
-    "clusters": {"clusters": 2},
+    "clusters": {"clusters": 2, "cluster_bits": 9},
+    "clusters beside": {"clusters": 2, "cluster_bits": 9, "cluster_features": "beside"},
+    "token clusters": {"clusters": 2, "cluster_bits": 9, "cluster_of": "token"},
+    "squeezed": {"features": "squeezed2005", "labels": "none"},
 }
 
 

@@ -53,7 +53,8 @@ def test_another_class_of_trees():
     [
         ({}, "features", "mcdonald2005"), ({}, "labels", "none"), ({}, "bits", 10),
         ({}, "label_bits", 10), ({}, "order", "sibling"), ({"clusters": 4}, "clusters", 2),
-        ({"clusters": 4}, "cluster_of", "token"),
+        ({"clusters": 4}, "cluster_of", "token"), ({"clusters": 4}, "cluster_bits", 12),
+        ({"clusters": 4}, "cluster_features", "beside"),
     ],
     ids=str,
 )  # fmt: skip

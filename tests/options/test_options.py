@@ -41,7 +41,8 @@ BAD = [
     ("root", "many"), ("order", "third"), ("features", "all"), ("labels", True),
     ("decode", "viterbi"), ("decode_trees", "both"), ("cluster_of", "word"), ("mira", "2-best"),
     ("average", "yes"), ("average", None), ("arc_filter", None), ("refit", 1),
-    ("clusters", -1), ("clusters", 1), ("clusters", 257),
+    ("clusters", -1), ("clusters", 1), ("clusters", 4097), ("cluster_features", "some"),
+    ("cluster_bits", 3), ("cluster_bits", 25), ("cluster_bits", 18.0),
     ("clusters", None), ("clusters", 2.5), ("passes", 0), ("passes", 1.5), ("passes", "3"),
     ("patience", 0), ("patience", None), ("batch_size", 0), ("batch_size", 2.0), ("rate", 0.0),
     ("rate", math.nan), ("rate", math.inf), ("rate", "fast"), ("regularization", -1.0),
@@ -103,6 +104,10 @@ NONSENSE = [
     ({"optimizer": "eg", "clusters": 2}, "no clusters"),
     ({"clusters": 4, "labels": "joint"}, "use labels='staged'"),
     ({"cluster_of": "edge"}, "give clusters as well"),
+    ({"cluster_features": "all"}, "cluster_features has no effect here: give clusters as well"),
+    ({"cluster_bits": 18}, "cluster_bits has no effect here: give clusters as well"),
+    ({"clusters": 1000, "cluster_bits": 18},
+     r"have 262,144,000 weights, more than 134,217,728 .*: use cluster_bits=17"),
     ({"decode": "max-z"}, "give clusters"),
     ({"rerank_folds": 3}, "give rerank as well"),
     ({"rerank": 3, "labels": "joint"}, "use labels='staged'"),
@@ -229,7 +234,11 @@ def test_keywords_make_the_same_options_again(learner, order):
             not in {
                 name: value
                 for name, value in keywords.items()
-                if name not in ("cluster_of", "projectivise", "rerank_folds")
+                if name
+                not in (
+                    "cluster_of", "cluster_features", "cluster_bits", "projectivise",
+                    "rerank_folds",
+                )  # fmt: skip
             }.values()
         )
         assert ParserOptions.from_keywords(keywords) == options

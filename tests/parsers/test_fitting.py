@@ -27,7 +27,8 @@ LEARNERS = {
     "maxmargin": {"learner": "maxmargin"},
     "joint": {"labels": "joint", "learner": "perceptron"},
     "joint maxmargin": {"labels": "joint", "learner": "maxmargin", "passes": 3},
-    "clusters": {"clusters": 2},
+    "clusters": {"clusters": 2, "cluster_bits": 9},
+    "clusters beside": {"clusters": 2, "cluster_bits": 9, "cluster_features": "beside"},
     "not averaged": {"average": False, "batch_size": 3},
     "siblings": {"order": "sibling"},
     "grandsiblings by dual decomposition": {

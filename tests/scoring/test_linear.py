@@ -19,11 +19,15 @@ from tests.toys import (
     toy_sentences,
 )
 
+EVERY = {"cluster_features": "all"}
 KINDS = {
     "arcs": {},
     "labels": {"outcomes": "label", "row_bits": 5, "width": 3},
     "edge clusters": {"outcomes": "edge", "row_bits": 6, "width": 4},
     "token clusters": {"outcomes": "token", "row_bits": 6, "width": 2},
+    "edge clusters of all": EVERY | {"outcomes": "edge", "row_bits": 6, "width": 5},
+    "token clusters of all": EVERY | {"outcomes": "token", "row_bits": 5, "width": 2},
+    "known clusters": {"outcomes": "soft", "row_bits": 5, "width": 2},
 }
 TEMPLATES = ["rich", "mcdonald2005", "squeezed2005", "morphological", "carreras2007", "basic2005"]
 
@@ -148,6 +152,46 @@ def test_clusters_of_words_do_not_know_the_head(rng, sentences):
         rows = np.delete(table[:, word], word, axis=0)
         np.testing.assert_array_equal(rows, np.broadcast_to(rows[0], rows.shape))
     assert len(np.unique(table[0, 1:, 0])) > 1
+
+
+@pytest.mark.parametrize("templates", TEMPLATES)
+@pytest.mark.parametrize("width", [3, 1000])
+def test_every_feature_has_every_cluster(rng, sentences, templates, width):
+    """theta . f(x, i, j, z) for each z is a plain model's score with that cluster's weights.
+
+    (Smith & Smith 2007, Eq. 18.) Nothing is left beside the clusters.
+    """
+    settings, encoded = encode(sentences[:3], templates)
+    scorer = LinearScorer(settings, 22, outcomes="edge", row_bits=7, width=width, **EVERY)
+    assert scorer.size == width << 7
+    weights = random_weights(rng, scorer)
+    table = scored(scorer, weights, batch_of(encoded)).arcs.reshape(-1, width)
+    plain = LinearScorer(settings, 7)
+    for z in range(0, width, 1 + width // 5):
+        slow = scored(plain, weights.reshape(-1, width)[:, z].copy(), batch_of(encoded)).arcs
+        np.testing.assert_allclose(table[:, z], slow, rtol=1e-11, atol=1e-11)
+
+
+def test_thousand_clusters(rng, sentences):
+    """Gradients of wide rows are those of the plain model, cluster by cluster."""
+    settings, encoded = encode(sentences[:3], "squeezed2005")
+    scorer = LinearScorer(settings, 22, outcomes="edge", row_bits=7, width=1000, **EVERY)
+    plain, batch = LinearScorer(settings, 7), batch_of(encoded)
+    possible = np.isfinite(scored(plain, np.zeros(plain.size), batch).arcs)
+    d = np.where(possible[:, None], rng.normal(size=(len(possible), 1000)), 0.0)
+    d[:, 3:5] = 0.0
+    gradient = dense_gradient(scorer, batch, d.reshape(-1)).reshape(-1, 1000)
+    for z in (0, 3, 517, 999):
+        slow = dense_gradient(plain, batch, d[:, z].copy())
+        np.testing.assert_allclose(gradient[:, z], slow, rtol=1e-10, atol=1e-10)
+
+
+def test_too_many_weights_for_their_numbers_are_refused(sentences):
+    """Slots are 32 bits wide."""
+    settings, _ = encode(sentences[:1])
+    for bits, width in ((24, 256), (22, 1024)):
+        with pytest.raises(ValueError, match="the number of weights does not fit"):
+            LinearScorer(settings, 22, outcomes="edge", row_bits=bits, width=width, **EVERY)
 
 
 @pytest.mark.parametrize("n_words", [3, 30])

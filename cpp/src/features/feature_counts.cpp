@@ -20,6 +20,10 @@ struct Counter {
     if (is_new(key + variant * kMix)) ++of(name).twins;
   }
   template <class... Atoms>
+  void alone(const Template& name, const Atoms&... atoms) {
+    if (is_new(key_of(name, atoms...))) ++of(name).plain;
+  }
+  template <class... Atoms>
   void weighted(float, const Template& name, const Atoms&... atoms) {
     (*this)(name, atoms...);
   }
@@ -30,7 +34,7 @@ struct Counter {
   }
   FeatureCount& of(const Template& name) {
     const auto [found, added] = places.try_emplace(name.hash, counts.size());
-    if (added) counts.push_back({name.name});
+    if (added) counts.push_back({name.text()});
     return counts[found->second];
   }
 };

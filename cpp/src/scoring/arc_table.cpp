@@ -15,9 +15,9 @@ constexpr Index kRoles = 2;
 // A sink that sums the weights of one end's features for every variant.
 template <class Weight>
 auto end_scores(const Weight* weights, int bits, double* totals) {
-  return KeySink{[=](std::uint64_t key, double value) {
-    const std::uint32_t slot = slot_of(key, bits);
-    for (std::uint32_t v = 0; v < kVariants; ++v) {
+  return KeySink{[=](std::uint64_t key, double value, Twin twin) {
+    const std::uint32_t slot = slot_of(key, bits), end = twin == Twin::yes ? kVariants : 1;
+    for (std::uint32_t v = 0; v < end; ++v) {
       totals[v] += value * static_cast<double>(weights[slot ^ v]);
     }
   }};
@@ -25,9 +25,9 @@ auto end_scores(const Weight* weights, int bits, double* totals) {
 
 // Its transpose: d holds one number per variant.
 auto end_entries(SlicedEntries& entries, int bits, const double* d) {
-  return KeySink{[=, &entries](std::uint64_t key, double value) {
-    const std::uint32_t slot = slot_of(key, bits);
-    for (std::uint32_t v = 0; v < kVariants; ++v) {
+  return KeySink{[=, &entries](std::uint64_t key, double value, Twin twin) {
+    const std::uint32_t slot = slot_of(key, bits), end = twin == Twin::yes ? kVariants : 1;
+    for (std::uint32_t v = 0; v < end; ++v) {
       if (d[v] != 0.0) entries.add(slot ^ v, value * d[v]);
     }
   }};

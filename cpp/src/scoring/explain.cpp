@@ -17,16 +17,22 @@ struct RowRecord {
     weighted(1.0F, name, atoms...);
   }
   template <class... Atoms>
+  void alone(const Template& name, const Atoms&... atoms) {
+    const std::uint32_t row = row_of(table, key_of(name, atoms...));
+    record(row, features::kAnyVariant, 1.0F, name, atoms...);
+  }
+  template <class... Atoms>
   void weighted(float value, const Template& name, const Atoms&... atoms) {
     const std::uint32_t row = row_of(table, key_of(name, atoms...));
-    const auto record = [&](std::uint32_t number, unsigned as) {
-      const auto weight =
-          static_cast<double>(weights[first_of(table, number) + static_cast<std::size_t>(outcome)]);
-      const double part = static_cast<double>(value) * weight;
-      entries.push_back({name.text(), {text_of(atoms)...}, as, true, part});
-    };
-    record(row, features::kAnyVariant);
-    if (table.variants) record(row ^ variant, variant);
+    record(row, features::kAnyVariant, value, name, atoms...);
+    if (table.variants) record(row ^ variant, variant, value, name, atoms...);
+  }
+  template <class... Atoms>
+  void record(std::uint32_t row, unsigned as, float value, const Template& name,
+              const Atoms&... atoms) {
+    const std::size_t slot = first_of(table, row) + static_cast<std::size_t>(outcome);
+    const double part = static_cast<double>(value) * static_cast<double>(weights[slot]);
+    entries.push_back({name.text(), {text_of(atoms)...}, as, true, part});
   }
 };
 

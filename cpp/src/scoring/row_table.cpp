@@ -79,7 +79,7 @@ template <class Weight, class NameFeatures>
 void add_rows(DoubleBuffer<RowScores<Weight>>& rows, double* totals, unsigned variant,
               const NameFeatures& name_features) {
   const auto name = [&](RowScores<Weight>& now) {
-    KeySink sink{[&](std::uint64_t key, double value) { now.add(key, value); }};
+    KeySink sink{[&](std::uint64_t key, double value, Twin) { now.add(key, value); }};
     name_features(sink);
   };
   rows.next(name, totals, variant);
@@ -100,7 +100,7 @@ class RowGradient {
   bool any() const { return any_; }
 
   auto sink() {
-    return KeySink{[this](std::uint64_t key, double value) {
+    return KeySink{[this](std::uint64_t key, double value, Twin) {
       const std::uint32_t row = row_of(table_, key);
       add(row, value);
       if (table_.variants) add(row ^ variant_, value);
@@ -108,8 +108,11 @@ class RowGradient {
   }
   // One row for a feature, that of the variant.
   auto variant_sink() {
-    return KeySink{
-        [this](std::uint64_t key, double value) { add(row_of(table_, key) ^ variant_, value); }};
+    return KeySink{[this](std::uint64_t key, double value, Twin twin) {
+      if (variant_ == features::kAnyVariant || twin == Twin::yes) {
+        add(row_of(table_, key) ^ variant_, value);
+      }
+    }};
   }
 
  private:
@@ -180,9 +183,10 @@ template <class Weight>
 void score_ends(const RowTable& table, const Weight* weights, double scale, const HashedSentence& s,
                 Ends& ends) {
   ends.all([&](Role role, Index i) {
-    KeySink sink{[&](std::uint64_t key, double value) {
+    KeySink sink{[&](std::uint64_t key, double value, Twin twin) {
       const std::uint32_t row = row_of(table, key);
-      for (unsigned v = 0; v < ends.variants(); ++v) {
+      const unsigned end = twin == Twin::yes ? ends.variants() : 1;
+      for (unsigned v = 0; v < end; ++v) {
         const Weight* first = weights + first_of(table, row ^ v);
         add_row(first, table.width, scale * value, ends.of(role, i, v));
       }

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from arbora.errors import ArgumentError
 from arbora.fitting.annealing import Annealing
@@ -16,7 +12,7 @@ from arbora.fitting.exponentiated import ExponentiatedGradient
 from arbora.fitting.label_trainer import LabelTrainer
 from arbora.fitting.objectives import make_objective, training_engine
 from arbora.fitting.online import OnlineTrainer
-from arbora.fitting.rules import AdaGrad, Additive, StochasticGradient, UpdateRule
+from arbora.fitting.rules import AdaGrad, Additive, LinearRule, StochasticGradient, UpdateRule
 from arbora.fitting.trainer import Problem, Trainer
 from arbora.fitting.treebank import Treebank
 from arbora.models.components import StagedLabels
@@ -33,6 +29,7 @@ from arbora.options import (
     SgdOptions,
 )
 from arbora.scoring import LabelScorer, LinearScorer, Scorer
+from arbora.types import FloatArray
 
 __all__ = ["make_label_trainer", "make_trainer"]
 
@@ -54,8 +51,10 @@ def make_trainer(options: ParserOptions, problem: Problem, start: Model | None) 
         return ExponentiatedGradient(problem, kind, optimizer.regularization, engine)  # type: ignore[arg-type]
     assert isinstance(optimizer, LbfgsOptions | ConjugateGradientOptions)
     name = "cg" if isinstance(optimizer, ConjugateGradientOptions) else "lbfgs"
-    batch = BatchTrainer(problem, name, optimizer.regularization, engine)  # type: ignore[arg-type]
-    weights = _first_parameters(options, problem, start)["weights"]
+    strength = _strength(optimizer.regularization, problem.scorer)
+    batch = BatchTrainer(problem, name, strength, engine)  # type: ignore[arg-type]
+    weights = np.zeros(problem.scorer.size)
+    _fill(weights, options, problem, start)
     batch.start_from(weights, keep_others=start is not None)
     return batch
 
@@ -64,8 +63,8 @@ def _online_trainer(
     options: ParserOptions, optimizer: OnlineOptions, problem: Problem, start: Model | None
 ) -> OnlineTrainer:
     rule = _rule(optimizer, problem.scorer, len(problem.treebank), start)
-    if isinstance(problem.scorer, LinearScorer):
-        rule.start_from(_first_parameters(options, problem, start))
+    if isinstance(rule, LinearRule):
+        _fill(rule.weights, options, problem, start)  # not a copy, which may be large
     elif start is not None:
         rule.start_from(start.scorer.parameters())
     annealing = _annealing(options, optimizer, len(problem.treebank))
@@ -79,18 +78,30 @@ def _online_trainer(
 def _rule(optimizer: OnlineOptions, scorer: Scorer, total: int, start: Model | None) -> UpdateRule:
     """The update rule of an optimiser."""
     if isinstance(optimizer, AdaGradOptions):
-        rate, strength = _rate(optimizer.rate), _decay(optimizer.regularization, start)
+        rate = _rate(optimizer.rate)
+        strength = _decay(_strength(optimizer.regularization, scorer), start)
         if isinstance(scorer, LinearScorer):
             return AdaGrad(scorer, rate, strength, total, _DELTA)
         return DenseAdaGrad(scorer, rate, strength, total, _DELTA)
     if isinstance(optimizer, SgdOptions):
-        rate, strength = _rate(optimizer.rate), optimizer.regularization
+        rate, strength = _rate(optimizer.rate), _strength(optimizer.regularization, scorer)
         if isinstance(scorer, LinearScorer):
             return StochasticGradient(scorer, rate, strength, total)
         return DenseGradient(scorer, rate, strength, total)
     if isinstance(scorer, LinearScorer):
         return Additive(scorer)
     return DenseGradient(scorer, 1.0, 0.0, total)
+
+
+def _strength(regularization: float, scorer: Scorer) -> float:
+    """The L2 strength of each weight.
+
+    Where every feature has a weight per hidden cluster, it is divided by their number. Then equal
+    clusters, which score as one, are also regularised as one.
+    """
+    clustered = isinstance(scorer, LinearScorer) and scorer.outcomes == "edge"
+    every = clustered and scorer.cluster_features == "all"
+    return regularization / scorer.width if every else regularization
 
 
 def _rate(rate: float | str | None) -> float:
@@ -126,18 +137,16 @@ def _decay(strength: float, start: Model | None) -> float:
     return strength if start is None else 0.0
 
 
-def _first_parameters(
-    options: ParserOptions, problem: Problem, start: Model | None
-) -> Mapping[str, NDArray[Any]]:
+def _fill(
+    weights: FloatArray, options: ParserOptions, problem: Problem, start: Model | None
+) -> None:
+    """Sets the initial weights, which are zeros: those of `start`, or noise for hidden clusters."""
     scorer = problem.scorer
     assert isinstance(scorer, LinearScorer)
-    weights = np.zeros(scorer.size)
     if start is not None:
         weights[:] = start.scorer.parameters()["weights"]
     elif problem.hidden:
         # Identical clusters would stay identical (Smith & Smith 2007, section 5.2).
-        rng = np.random.default_rng(options.seed)
         rows = weights[scorer.row_weights]
-        rng.standard_normal(out=rows)
+        np.random.default_rng(options.seed).standard_normal(out=rows)
         rows *= _NOISE
-    return {"weights": weights}

@@ -131,7 +131,7 @@ def linear_scorer(
     row_bits = options.label_bits or 17
     if isinstance(order, FirstOrderOptions) and order.clusters:
         return LinearScorer(
-            settings, options.bits, outcomes=order.cluster_of, row_bits=order.cluster_bits or 20,
+            settings, options.bits, outcomes=order.cluster_of, row_bits=order.cluster_bits or 17,
             width=order.clusters, cluster_features=order.cluster_features or "all",
             threads=threads,
         )  # fmt: skip

@@ -135,10 +135,13 @@ def default_values(options: ParserOptions) -> dict[str, Any]:
 
 
 def _of_clusters(clusters: int) -> dict[str, Any]:
-    """At most 2^24 weights: a gigabyte in training."""
+    """As many rows as there are weights of arcs, but at most 2^24 weights, 1 GB in training.
+
+    With fewer rows, features collide and the model is worse.
+    """
     if not clusters:
         return {}
-    bits = min(20, 24 - (clusters - 1).bit_length())
+    bits = min(22, 24 - (clusters - 1).bit_length())
     return {"cluster_of": "edge", "cluster_features": "all", "cluster_bits": bits}
 
 

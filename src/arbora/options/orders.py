@@ -22,8 +22,8 @@ from arbora.options.spelling import spelled
 from arbora.options.templates import Templates
 
 __all__ = [
-    "ClusterFeatures", "FirstOrderOptions", "GrandparentOptions", "GrandsiblingOptions", "HigherOrderOptions",
-    "OrderOptions", "SiblingOptions",
+    "ClusterFeatures", "FirstOrderOptions", "GrandparentOptions", "GrandsiblingOptions",
+    "HigherOrderOptions", "OrderOptions", "SiblingOptions",
 ]  # fmt: skip
 
 ClusterFeatures = Literal["all", "beside"]
@@ -44,13 +44,13 @@ class FirstOrderOptions(Component):
     )  # fmt: skip
     cluster_features: ClusterFeatures | None = option(
         None,
-        "Features of hidden clusters: all of them, each with direction and distance (all), or those "
-        "without, added to scores that have no cluster (beside).",
+        "Which features have hidden clusters: every one (all), or copies without direction and "
+        "distance, beside features without clusters (beside).",
         "Model", default_text="all",
     )  # fmt: skip
     cluster_bits: int | None = option(
         None, "Size of the table of hidden clusters: 2^N rows of one weight per cluster.", "Model",
-        low=4, high=24, default_text="at most 20, less with more than 16 clusters",
+        low=4, high=24, default_text="22; less with more than 4 clusters, for 2^24 weights",
     )  # fmt: skip
     rerank: int = option(
         0,

@@ -12,7 +12,7 @@ namespace arbora::features {
 // The name of a template, the number of its features, and the number of their twins with direction
 // and distance.
 struct FeatureCount {
-  std::string_view name;
+  std::string name;
   std::int64_t plain = 0, twins = 0;
 };
 

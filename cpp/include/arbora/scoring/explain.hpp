@@ -36,19 +36,18 @@ struct FeatureRecord {
   }
   template <class... Atoms>
   void weighted(float value, const features::Template& name, const Atoms&... atoms) {
-    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
-    record(slot ^ variants.first, variants.first, value, name, atoms...);
-    if (variants.second == variants.first) return;  // no twin
-    record(slot ^ variants.second, variants.second, value, name, atoms...);
+    record(variants.first, value, name, atoms...);
+    if (variants.second != variants.first) record(variants.second, value, name, atoms...);
   }
-
- private:
   template <class... Atoms>
-  void record(std::uint32_t place, unsigned variant, float value, const features::Template& name,
-              const Atoms&... atoms) {
-    const double weight = static_cast<double>(weights[place]);
-    entries.push_back(
-        {name.text(), {text_of(atoms)...}, variant, false, static_cast<double>(value) * weight});
+  void alone(const features::Template& name, const Atoms&... atoms) {
+    record(variants.first, 1.0F, name, atoms...);
+  }
+  template <class... Atoms>
+  void record(unsigned twin, float value, const features::Template& name, const Atoms&... atoms) {
+    const std::uint32_t slot = slot_of(key_of(name, atoms...), bits);
+    const double part = static_cast<double>(value) * static_cast<double>(weights[slot ^ twin]);
+    entries.push_back({name.text(), {text_of(atoms)...}, twin, false, part});
   }
 };
 

@@ -15,7 +15,11 @@
 
 namespace arbora::scoring {
 
-// A sink that hashes every feature and calls add(key, value). Features of hidden words do not fire.
+// Whether a feature also fires with the variant.
+enum class Twin : bool { no, yes };
+
+// A sink that hashes every feature and calls add(key, value, twin). Features of hidden words do not
+// fire.
 template <class Add>
 struct KeySink {
   Add add;
@@ -27,7 +31,11 @@ struct KeySink {
   template <class... Atoms>
   void weighted(float value, const Template& name, const Atoms&... atoms) {
     if (sees_hidden(atoms...)) return;
-    add(key_of(name, atoms...), static_cast<double>(value));
+    add(key_of(name, atoms...), static_cast<double>(value), Twin::yes);
+  }
+  template <class... Atoms>
+  void alone(const Template& name, const Atoms&... atoms) {
+    if (!sees_hidden(atoms...)) add(key_of(name, atoms...), 1.0, Twin::no);
   }
 };
 
