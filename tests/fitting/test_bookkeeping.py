@@ -1,35 +1,20 @@
-"""The constants and the bookkeeping of the papers' learners, one by one."""
+"""Bookkeeping of learners: when rates change, what averages count, how clusters begin."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from arbora import Parser
 from arbora.fitting.exponentiated import ExponentiatedGradient
 from arbora.fitting.learners import make_trainer
 from arbora.fitting.objectives import make_objective
 from arbora.fitting.online import OnlineTrainer
 from arbora.fitting.rules import Additive
 from arbora.options import ParserOptions
-from tests.small_parsers import SMALL, sentences
 from tests.toys import toy_problem, toy_sentences
 
 
 def no_tick(_):
     pass
-
-
-@pytest.mark.parametrize("kind_of_loss", ["maxmargin", "loglinear"])
-def test_exponentiated_gradient_starts_as_in_the_paper(rng, kind_of_loss):
-    """Koo et al. (2007), figure 2: beta = 9 on gold arcs, 0 elsewhere, and eta = 1/C."""
-    problem = toy_problem(toy_sentences(rng, [3, 2, 4]), bits=7)
-    eg = ExponentiatedGradient(problem, kind_of_loss, 4.0)
-    duals = eg.state()["duals"]
-    assert (duals == 9.0).sum() == 3 + 2 + 4
-    assert set(duals[np.isfinite(duals)]) == {0.0, 9.0}
-    assert eg.c == 0.25
-    assert eg.rate == 4.0
 
 
 def test_the_rate_is_halved_after_a_fall(rng, monkeypatch):
@@ -73,33 +58,3 @@ def test_hidden_clusters_do_not_stay_identical(rng):
     for _ in range(3):
         trainer.run_pass(np.arange(3), no_tick)
     assert difference().min() > 1e-6
-
-
-def test_temperatures_fall_with_every_step(rng, monkeypatch):
-    """Gormley et al. (2015), section 7.1: from 0.1 to 0.0001, with each batch of each pass."""
-    problem = toy_problem(toy_sentences(rng, [3, 4, 2, 5, 3]))
-    options = ParserOptions.from_keywords({"learner": "risk", "passes": 2, "batch_size": 2})
-    trainer, seen = make_trainer(options, problem, None), []
-    objective = trainer.objective
-
-    def watched(*arguments):
-        seen.append(trainer.annealing.temperature)
-        return objective(*arguments)
-
-    monkeypatch.setattr(trainer, "objective", watched)
-    for _ in range(2):
-        trainer.run_pass(np.arange(5), no_tick)
-    np.testing.assert_allclose(seen, np.linspace(0.1, 0.0001, 6))
-
-
-@pytest.mark.parametrize("better", ["nonprojective", "projective"])
-def test_the_class_that_is_better_on_dev_is_decoded(rng, better):
-    """Koo et al. (2007), section 6.2. The dev trees are the model's own best trees of a class."""
-    options = SMALL | {"passes": 1, "labels": "none", "decode": "map"}
-    train, dev = sentences("train", 20), toy_sentences(rng, [8] * 8)
-    plain = Parser(**options).fit(train, dev)
-    found = {trees: plain.parse(dev, trees=trees) for trees in ("nonprojective", "projective")}
-    one, other = ([s.heads.tolist() for s in parsed] for parsed in found.values())
-    assert one != other
-    parser = Parser(**options, decode_trees="auto").fit(train, found[better])
-    assert parser.model.decode_trees == better
