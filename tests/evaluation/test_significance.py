@@ -37,6 +37,11 @@ def test_permutations_against_enumeration(gain, rng):
     assert abs(p - expected) <= 5 * error + 1 / n  # five standard errors of a sampled share
 
 
+def test_the_observed_assignment_is_a_permutation(rng):
+    """So p is never 0, however large the difference."""
+    assert permutation_test(np.ones(200, dtype=np.int64), 100, rng) == 1 / 101
+
+
 def sign_p_by_hand(a, b):
     n = a + b
     as_uneven = [k for k in range(n + 1) if math.comb(n, k) <= math.comb(n, a)]

@@ -64,3 +64,17 @@ def test_forbidden_arcs_are_never_kept(rng):
     scores[1, 2] = -np.inf
     pruning = pruned([scores], "nonprojective", "multi")
     assert not pruning.kept.reshape(6, 6)[1, 2]
+
+
+@pytest.mark.parametrize("trees", ["nonprojective", "projective"])
+def test_the_right_branching_tree_stays(rng, trees):
+    """Its arcs are never pruned, however unlikely, unless they are forbidden."""
+    n = 6
+    scores = rng.normal(size=(n + 1, n + 1))
+    scores[np.arange(n), np.arange(1, n + 1)] = -50.0
+    scores[3, 4] = -np.inf
+    pruning = pruned([scores], trees, "multi", threshold=0.5, heads=1)
+    kept = pruning.kept.reshape(n + 1, n + 1)
+    chain = kept[np.arange(n), np.arange(1, n + 1)]
+    assert chain.tolist() == [1, 1, 1, 0, 1, 1]
+    assert kept.sum() == n + 5  # and one other head of every word
