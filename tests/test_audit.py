@@ -19,44 +19,6 @@ COUNTS = {"K07": 32, "L07": 10, "S07": 21, "G15": 36, "D10": 25}
 ITEMS = [f"{paper}-{i:02d}" for paper, count in COUNTS.items() for i in range(1, count + 1)]
 CODE, TEST, FIGURE = 2, 3, 4  # columns; before them the item and what the paper describes
 
-# Names on the page that other branches bring. Remove those that are merged.
-PENDING = {
-    # exact second order by max-margin; minimum risk for any loss
-    "arbora.minimum_risk",
-    'Parser(learner="maxmargin", order="sibling", trees="projective", inference="exact")',
-    "tests/fitting/test_figure_2.py::test_every_pass_is_that_of_the_paper",
-    "tests/fitting/test_figure_2.py::test_max_margin_equals_a_program_over_all_trees",
-    "tests/fitting/test_figure_2.py::test_log_linear_equals_scipy_over_all_trees",
-    "tests/models/test_decoding.py::test_the_better_class_is_chosen_on_dev",
-    "tests/inference/test_risk.py::test_any_sum_over_words_by_enumeration",
-    "tests/inference/test_risk.py::TestLists::test_all_trees_with_any_loss",
-    "tests/inference/test_risk.py"
-    "::TestLists::test_whole_trees_give_the_best_tree_and_heads_the_usual_one",
-    # reranking, word senses
-    "Parser(rerank=10)",
-    "arbora.models.reranker.Reranker",
-    "tests/models/test_reranker.py::test_a_score_is_the_sum_over_the_parts_of_the_tree",
-    "tests/models/test_reranker.py::test_among_all_trees_it_is_exact_decoding_with_the_same_parts",
-    "tests/fitting/test_reranking.py"
-    "::test_loss_is_the_negative_log_likelihood_of_the_gold_candidates",
-    "examples/08_word_senses.py",
-    "tests/examples/test_word_senses.py::test_against_enumeration",
-    # clusters of edges
-    "arbora.Parser.cluster_posteriors",
-    "arbora.features.EdgeClusters",
-    "arbora.scoring.SoftClusterScorer",
-    "arbora.models.hidden_clusters.HiddenClusters",
-    'Parser(clusters=16, cluster_features="all")',
-    'Parser(features="squeezed2005", clusters=1000)',
-    # options that reproduce
-    "tests/parsers/test_reproduction.py::test_the_schedule_of_belief_propagation",
-    "tests/parsers/test_reproduction.py::test_the_pruner_has_its_own_features",
-    "tests/fitting/test_annealing.py::test_linear_temperatures_have_equal_differences",
-    "tests/fitting/test_annealing.py::test_every_step_has_its_temperature",
-    "tests/fitting/test_annealing.py::test_logarithmic_temperatures_have_equal_ratios",
-    "tests/fitting/test_annealing.py"
-    "::test_the_mixture_by_definition_and_its_gradient_by_differences",
-}
 
 
 def rows():
@@ -113,7 +75,7 @@ def is_test(name):
 def test_tests_exist():
     tests = {name for name in named(TEST) if name.startswith("tests/")}
     assert len(tests) > 150
-    assert {name for name in tests if not is_test(name)} <= PENDING
+    assert {name for name in tests if not is_test(name)} == set()
 
 
 def resolved(name):
@@ -160,7 +122,7 @@ def code_exists(name):
 
 
 def test_code_exists():
-    assert {name for name in named(CODE) if not code_exists(name)} <= PENDING
+    assert {name for name in named(CODE) if not code_exists(name)} == set()
 
 
 def test_figures_are_of_tables_that_exist():
@@ -182,7 +144,3 @@ def test_every_table_of_the_recipes_is_a_figure_here():
             assert re.search(
                 rf"`arbora reproduce {recipe.stem}[^`]* --table {table['name']}[` ]", PAGE
             )
-
-
-def test_pending_names_are_on_the_page():
-    assert set(named(CODE) + named(TEST)) >= PENDING

@@ -46,7 +46,7 @@ void learn_filter(const Encoded& encoded, Input<std::int32_t> heads, InOut<std::
   if (first != heads.size()) throw std::invalid_argument("heads: wrong size");
 }
 
-std::vector<std::tuple<std::string_view, std::int64_t, std::int64_t>> count_features(
+std::vector<std::tuple<std::string, std::int64_t, std::int64_t>> count_features(
     const FeatureSet& features, const Encoded& encoded, Input<std::int32_t> heads,
     std::int64_t sample) {
   std::size_t words = 0;
@@ -60,7 +60,7 @@ std::vector<std::tuple<std::string_view, std::int64_t, std::int64_t>> count_feat
     counts = features::count_features(features, encoded, heads.size() == 0 ? nullptr : heads.data(),
                                       static_cast<std::uint64_t>(sample));
   }
-  std::vector<std::tuple<std::string_view, std::int64_t, std::int64_t>> rows;
+  std::vector<std::tuple<std::string, std::int64_t, std::int64_t>> rows;
   for (const auto& count : counts) rows.emplace_back(count.name, count.plain, count.twins);
   return rows;
 }

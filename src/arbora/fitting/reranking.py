@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from arbora.errors import ArgumentError
 from arbora.features import Encoded
 from arbora.fitting.dev import DevSet
+from arbora.fitting.dot import dot
 from arbora.fitting.loop import (
     DevScores,
     History,
@@ -145,7 +146,7 @@ class RerankTrainer:
         amounts = np.where(np.abs(found.d_scores) < _SMALLEST, 0.0, found.d_scores)
         d_scores, _ = list_parts(scores, lists.heads, lists.counts, amounts, scorer.threads)
         self.rule.apply(pullback(d_scores), len(sentences))
-        self._step_base(float(found.d_scores @ lists.scores))
+        self._step_base(float(dot(found.d_scores, lists.scores)))
         return float(found.values.sum())
 
     def _step_base(self, gradient: float) -> None:
