@@ -16,10 +16,10 @@ demo: $(STAMP)   ## Train and question a parser, in a minute
 	@$(RUN) examples/demo.py
 
 test: $(STAMP)   ## Run all tests
-	$(RUN) -m pytest -n auto
+	$(RUN) -m pytest -n auto --dist worksteal
 
 test-fast: $(STAMP)  ## Run all tests except the slow ones
-	$(RUN) -m pytest -n auto -m "not slow"
+	$(RUN) -m pytest -n auto --dist worksteal -m "not slow"
 
 lint: $(STAMP)   ## Check style, types and formatting
 	$(BIN)/ruff check .
@@ -39,7 +39,7 @@ bench: $(STAMP)  ## Compare the speed with other libraries
 sanitize: $(STAMP)  ## Run the core's tests with address and undefined-behaviour sanitizers
 	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Debug -DARBORA_BUILD_BINDINGS=OFF -DARBORA_BUILD_TESTS=ON -DARBORA_SANITIZE=ON
-	$(BIN)/cmake --build build/sanitize
+	$(BIN)/cmake --build build/sanitize --target core_tests
 	build/sanitize/core_tests
 
 wheel: $(STAMP)  ## Build a wheel in dist/
@@ -58,6 +58,9 @@ pictures: $(STAMP)  ## Redraw the figures of README and docs
 
 clean:           ## Remove everything that was built
 	rm -rf $(VENV) build dist
+
+# The core is compiled with warnings as errors for those who check it, not for those who use it.
+test test-fast lint: export ARBORA_WERROR = ON
 
 $(STAMP): $(SOURCES)
 	@$(PYTHON) tools/set_up.py $(VENV)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,18 @@ settings.load_profile("arbora")
 # start and interrupt would ignore it too, and never end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Workers begin with what takes long, so that none of it is left for one of them in the end.
+
+    Slow tests come first, then those outside of folders: documentation and examples train parsers.
+    """
+    here = Path(__file__).parent
+    if hasattr(config, "workerinput"):
+        items.sort(
+            key=lambda item: (item.get_closest_marker("slow") is None, item.path.parent != here)
+        )
 
 
 @pytest.fixture(params=[SpanningTrees, ProjectiveTrees], ids=["spanning", "projective"])

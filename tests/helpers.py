@@ -34,3 +34,14 @@ def cyclic_scores(rng, n_words, pull=12.0):
         scores[word, word + 1] += pull
         scores[word + 1, word] += pull
     return scores
+
+
+def assert_close(found, expected, rel=1e-6, abs=1e-12):  # noqa: A002  # as pytest.approx names it
+    """What `found == pytest.approx(expected, rel, abs)` says, without its loop over elements."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape
+    with np.errstate(invalid="ignore"):
+        near = np.abs(found - expected) <= np.maximum(rel * np.abs(expected), abs)
+    near &= np.isfinite(expected)
+    wrong = np.flatnonzero(~(near | (found == expected)))
+    assert not wrong.size, (wrong[:5], found.ravel()[wrong[:5]], expected.ravel()[wrong[:5]])

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 import tomllib
 import venv
 import zipfile
 from importlib.metadata import distribution
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-
-
-def run(*command, **options):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    return done.stdout
-
+from tests.builds import ROOT, TAG, no_other_build, run, set_up_folder
 
 NOTICES = "THIRD_PARTY_LICENSES.txt"
 
@@ -42,34 +33,60 @@ def test_notices_of_what_is_linked_statically():
     assert words(notice).removeprefix("MIT License ") in ours
 
 
-@pytest.mark.slow
-def test_wheel_in_an_empty_environment(tmp_path):
-    run(
-        sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT,
-        env={**os.environ, "SKBUILD_BUILD_DIR": str(tmp_path / "build")},
-    )  # fmt: skip
-    (wheel,) = tmp_path.glob("arbora-*.whl")
-    tag = "cp312-abi3" if sys.version_info >= (3, 12) else "cp311-cp311"
-    assert tag in wheel.name
+def files_of_the_package():
+    """What belongs into the wheel besides the compiled module: our modules and its stubs."""
+    package = ROOT / "src" / "arbora"
+    stubs = ["__init__", "data", "features", "inference", "learning", "scores", "scoring"]
+    return {
+        *(path.relative_to(package.parent).as_posix() for path in package.rglob("*.py")),
+        *(f"arbora/_core/{name}.pyi" for name in stubs),
+        "arbora/py.typed",
+    }
+
+
+def check_files(wheel, version):
+    """Nothing is missing and nothing else is packed, such as programs of tests."""
     with zipfile.ZipFile(wheel) as archive:
         for name in ("LICENSE", NOTICES):
-            packed = archive.read(f"arbora-0.1.0.dist-info/licenses/{name}")
+            packed = archive.read(f"arbora-{version}.dist-info/licenses/{name}")
             assert packed == (ROOT / name).read_bytes()
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert files_of_the_package() <= names
+    (compiled,) = names - files_of_the_package()
+    suffix = r"\.(abi3\.so|pyd)" if TAG.endswith("abi3") else r"\.cp.*311.*\.(so|pyd)"
+    assert re.fullmatch(f"arbora/_core{suffix}", compiled)
 
-    venv.create(tmp_path / "empty", with_pip=True)
+
+@pytest.mark.slow
+def test_wheel_in_an_empty_environment(tmp_path):
+    folder = set_up_folder()
+    with no_other_build():
+        run(
+            sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, ROOT,
+            env={**os.environ, **({"SKBUILD_BUILD_DIR": str(folder)} if folder else {})},
+        )  # fmt: skip
+    (wheel,) = tmp_path.glob("arbora-*.whl")
+    assert TAG in wheel.name
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    check_files(wheel, project["version"])
+
+    venv.create(tmp_path / "empty")
     python = tmp_path / "empty" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
+    run(
+        sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-compile",
+        "--disable-pip-version-check", wheel,
+    )  # fmt: skip
     script = (
-        "import numpy as np, arbora\n"
+        "import sys, numpy as np, arbora\n"
         "from pathlib import Path\n"
         "trees = arbora.SpanningTrees(np.zeros((4, 4)))\n"
         "assert abs(np.exp(trees.log_partition) - 9) < 1e-12\n"
         "folder = Path(arbora.__file__).parent\n"
+        "assert Path(sys.prefix) in folder.parents\n"
         "assert (folder / 'py.typed').exists()\n"
         "assert (folder / '_core' / 'inference.pyi').exists()\n"
         "print(arbora.__version__)\n"
     )
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert run(python, "-c", script, cwd=tmp_path).strip() == project["version"]
     command = python.parent / "arbora"
     assert run(command, "--version", cwd=tmp_path).strip() == f"arbora {project['version']}"

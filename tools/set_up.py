@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 BUILD_TOOLS = ["cmake>=3.26", "ninja", "nanobind>=2.9", "scikit-build-core>=0.11"]
+# The tests of the core and of the wheel build on what is compiled here, see tests/builds.py.
+BUILD_FOLDER = "build/develop/{wheel_tag}"
 
 
 def stop(sentence: str) -> None:
@@ -59,7 +61,10 @@ def main(folder: Path) -> None:
     sys.stderr.write("Compiling arbora and installing its dependencies (about a minute) ...\n")
     # an old editable install would break the stub generator, which imports arbora
     run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "arbora"], "Removing the old arbora")
-    run([*pip, "--no-build-isolation", "--editable", ".[dev]"], "Building arbora")
+    settings = [f"--config-settings=build-dir={BUILD_FOLDER}"]
+    if "ARBORA_WERROR" in os.environ:
+        settings += [f"--config-settings=cmake.define.ARBORA_WERROR={os.environ['ARBORA_WERROR']}"]
+    run([*pip, *settings, "--no-build-isolation", "--editable", ".[dev]"], "Building arbora")
 
 
 if __name__ == "__main__":

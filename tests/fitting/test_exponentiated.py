@@ -74,10 +74,11 @@ def test_max_margin_equals_a_program_over_all_trees(problem):
     expected, primal, dual = max_margin_slowly(tree_vectors(problem), 1.0 / L2)
     assert primal - dual < 1e-7  # the slow twin has found the optimum
     eg = ExponentiatedGradient(problem, "maxmargin", L2)
-    reports = learn(eg, problem.treebank, 8000, lambda r: r.figures["gap"] < 2e-9)
+    reports = learn(eg, problem.treebank, 8000, lambda r: r.figures["gap"] < 1e-7)
     last = reports[-1].figures
     assert last["gap"] < 1e-3
     assert last["primal"] == pytest.approx(primal, abs=1e-3)
+    # The objective is L2-strongly convex: weights are within sqrt(2 gap / L2) < 1e-4.
     np.testing.assert_allclose(weights_of(eg), expected, atol=1e-4)
 
 

@@ -9,7 +9,7 @@ from arbora import ArgumentError, LoopyTrees, NoTreeError, Parts, ShapeError, To
 from arbora.inference import PackedLoopy, packed_loopy
 from arbora.scores import Scores
 from arbora.testing import random_parts
-from tests.helpers import random_scores
+from tests.helpers import assert_close, random_scores
 
 EVERY = ("consecutive_siblings", "siblings", "grandparents", "grandsiblings")
 MODELS = [("siblings", "grandparents"), EVERY, ("consecutive_siblings", "head_bigrams")]
@@ -73,9 +73,9 @@ def test_pairs_in_plain_numbers_say_what_they_say_in_logarithms(
     pairs += [(plain.vjp(direction), slow.vjp(direction))]
     pairs += [(plain.vjp(direction, tables), slow.vjp(direction, tables))]
     for found, expected in pairs:
-        assert found.arcs == pytest.approx(expected.arcs, rel=1e-6, abs=1e-8)
+        assert_close(found.arcs, expected.arcs, rel=1e-6, abs=1e-8)
         for kind, table in expected.tables.items():
-            assert found.tables[kind] == pytest.approx(table, rel=1e-6, abs=1e-8)
+            assert_close(found.tables[kind], table, rel=1e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.3])

@@ -38,7 +38,7 @@ def assert_precise(trees, truth, gradient=None):
 @pytest.mark.parametrize("mask", [0.0, 0.2])
 @pytest.mark.parametrize("scale", [30, 100, 300, 1500, 10_000])
 def test_spanning_trees_at_random_scores(scale, mask, root, rng):
-    for _ in range(3):
+    for _ in range(3 if scale < 10_000 else 1):  # these take 200,000 bits
         scores, gradient = random_scores(rng, 7, scale, mask), rng.normal(size=(8, 8))
         truth = precise_spanning(scores, gradient, root)
         assert_precise(SpanningTrees(scores, root), truth, gradient)
@@ -54,10 +54,9 @@ def test_spanning_trees_at_structured_scores(steepness, mask, root, rng):
         assert_precise(SpanningTrees(scores, root), truth, gradient)
 
 
-@pytest.mark.parametrize("mask", [0.0, 0.2])
-@pytest.mark.parametrize("scale", [30, 300])
-def test_spanning_trees_of_sixty_words(scale, mask, root, rng):
-    scores, gradient = random_scores(rng, 60, scale, mask), rng.normal(size=(61, 61))
+@pytest.mark.parametrize(("scale", "mask"), [(30, 0.2), (300, 0.0)])
+def test_spanning_trees_of_forty_words(scale, mask, root, rng):
+    scores, gradient = random_scores(rng, 40, scale, mask), rng.normal(size=(41, 41))
     truth = precise_spanning(scores, gradient, root)
     assert_precise(SpanningTrees(scores, root), truth, gradient)
 

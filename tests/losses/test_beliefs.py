@@ -173,7 +173,7 @@ def star(n_words):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e3])
-@pytest.mark.parametrize("n", [1, 40, 250])
+@pytest.mark.parametrize("n", [1, 40, 120])
 def test_nothing_overflows_in_belief_propagation(rng, kind, scale, n):
     """Ten likely heads per word at most, as after pruning; large scores, a cold risk."""
     arcs = np.full((n + 1, n + 1), -np.inf)
@@ -268,7 +268,7 @@ def test_the_surrogate_likelihood_where_the_messages_converge(rng, kind, root, f
     case = PartCase(rng, root, PARTS[factors], kind.trees, lengths=(3, 1, 3))
     for table in case.parts.tables.values():
         table *= 0.5
-    engine = BeliefPropagation(200, 0.2, factors, kind.trees, root)
+    engine = BeliefPropagation(80, 0.2, factors, kind.trees, root)
     check_part_gradient(
         case, lambda parts: negative_log_likelihood(parts, case.whole, engine), atol=1e-6
     )

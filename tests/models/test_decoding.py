@@ -327,8 +327,8 @@ def test_what_parsing_leaves_alone(tmp_path):
 
 @pytest.mark.slow
 def test_a_very_long_sentence():
-    forms = [word for s in sentences("train") for word in s.forms][:2000]
-    forms = (forms * (2000 // len(forms) + 1))[:2000]
+    forms = [word for s in sentences("train") for word in s.forms][:800]
+    forms = (forms * (800 // len(forms) + 1))[:800]
     parsed = trained().parse([Sentence.from_words(forms)])[0]
-    assert len(parsed.heads) == 2000
+    assert len(parsed.heads) == 800
     assert (parsed.heads == 0).sum() >= 1

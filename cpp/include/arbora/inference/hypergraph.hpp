@@ -101,9 +101,9 @@ void draw_derivation(const Hypergraph& graph, const InsideSums& sums, Index goal
 // Whether there is a derivation without an edge of weight -inf; log Z may overflow all the same.
 bool is_derivable(const Hypergraph& graph, const double* log_weights, Index goal);
 
-// Derivations that share nodes can be exponentially large: beyond this number of edges,
-// std::bad_alloc.
-inline constexpr std::size_t kMostEdges = std::size_t{1} << 28;
+// Derivations that share nodes can be exponentially large: beyond this number of edges (half a
+// gigabyte), std::bad_alloc.
+inline constexpr std::size_t kMostEdges = std::size_t{1} << 26;
 
 struct RankedDerivation {
   double score = 0.0;
