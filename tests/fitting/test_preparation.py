@@ -83,6 +83,12 @@ def test_an_arc_is_lifted():
     assert projectivise_heads(heads, "single").tolist() == [3, 3, 0, 3, 3]
 
 
+def test_an_arc_is_lifted_to_the_nearest_ancestor():
+    # Word 4 hangs on 2, whose ancestors are 3 and 1.
+    heads = np.array([0, 3, 1, 2], dtype=np.int32)
+    assert projectivise_heads(heads, "single").tolist() == [0, 3, 1, 3]
+
+
 @pytest.mark.parametrize("root", ["single", "multi"])
 @given(data=st.data())
 def test_treebanks_are_projectivised(root, data):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arbora import SpanningTrees
+from arbora import ProjectiveTrees, SpanningTrees
 from arbora.errors import NoTreeError
 from arbora.testing import EnumeratedTrees, check_distribution
 from tests.helpers import random_scores
@@ -166,6 +166,20 @@ def test_mbr_is_neither_the_best_tree_nor_the_best_product_of_marginals(kind, ro
     assert differ > 3
 
 
+def test_log_odds_are_not_the_gains_of_mbr(rng):
+    """Gormley et al. (2015), footnote 3: their best tree may have fewer expected arcs."""
+    differ, words = 0, np.arange(1, 7)
+    for _ in range(250):
+        trees = ProjectiveTrees(random_scores(rng, 6, 1.0))
+        with np.errstate(divide="ignore"):
+            log_odds = np.log(trees.marginals) - np.log1p(-trees.marginals)
+        other = ProjectiveTrees(log_odds).argmax().heads
+        most = trees.marginals[trees.mbr().heads, words].sum()
+        assert most >= trees.marginals[other, words].sum() - 1e-12
+        differ += most > trees.marginals[other, words].sum() + 1e-6
+    assert differ > 1
+
+
 def test_log_prob_of_every_tree(kind, root, rng):
     scores = random_scores(rng, 4, 3.0, 0.2)
     trees, table = kind(scores, root), EnumeratedTrees(scores, kind.trees, root)
@@ -237,6 +251,7 @@ def test_divergences(kind, root, rng):
     p, q = EnumeratedTrees(a, kind.trees, root), EnumeratedTrees(b, kind.trees, root)
     expected = np.sum(p.probabilities * np.log(p.probabilities / q.probabilities))
     assert kind(a, root).kl(kind(b, root)) == pytest.approx(expected, abs=1e-12)
+    assert kind(a, root).entropy() == pytest.approx(p.entropy(), abs=1e-12)
     cross = -np.sum(p.probabilities * np.log(q.probabilities))
     assert kind(a, root).cross_entropy(kind(b, root)) == pytest.approx(cross, abs=1e-12)
     b[0, 1] = -np.inf
@@ -245,8 +260,6 @@ def test_divergences(kind, root, rng):
 
 
 def test_kl_to_a_wider_class_of_trees(rng):
-    from arbora import ProjectiveTrees, SpanningTrees
-
     scores = random_scores(rng, 4)
     narrow, wide = ProjectiveTrees(scores), SpanningTrees(scores, "multi")
     expected = wide.log_partition - narrow.log_partition
@@ -255,8 +268,6 @@ def test_kl_to_a_wider_class_of_trees(rng):
 
 def test_kl_to_a_narrower_class_of_trees(rng):
     """Infinite, unless the arcs leave no tree outside the narrower class."""
-    from arbora import ProjectiveTrees, SpanningTrees
-
     scores = random_scores(rng, 4)
     assert SpanningTrees(scores).kl(ProjectiveTrees(scores)) == np.inf
     assert SpanningTrees(scores, "multi").cross_entropy(SpanningTrees(scores)) == np.inf

@@ -7,6 +7,8 @@ import pytest
 
 from arbora import ArgumentError, Parser, SecondOrderTrees, SpanningTrees
 from arbora.data.treebank import read_treebank
+from arbora.fitting.pruner import kept_arcs
+from arbora.fitting.treebank import Treebank
 from arbora.inference.engines import SecondOrder
 from arbora.inference.tree_parts import tree_parts
 from arbora.models.decoding import Decoder
@@ -93,11 +95,20 @@ def test_the_card_has_the_figures_of_pruning():
     assert 50.0 < figures["oracle_uas"] <= 100.0
 
 
-def test_gold_arcs_are_kept_in_training():
-    """With any strength of pruning."""
+def test_gold_arcs_are_kept_in_training(rng):
+    """With any strength of pruning, and however unlikely they are."""
     parser = Parser(**SMALL, order="sibling", prune_heads=1, prune_threshold=0.99)
     parser.fit(sentences("train", 40), sentences("dev", 10))
     assert parser.history.passes[-1].loss >= 0.0
+    gold = toy_sentences(rng, [6, 9, 7])
+    model = parser.model
+    treebank = Treebank.from_block(read_treebank(gold), model.encoder, list(model.labels), None)
+    kept = kept_arcs(model, treebank, 1)
+    for i, sentence in enumerate(gold):
+        n = len(sentence)
+        mask = kept.of(np.array([i])).reshape(n + 1, n + 1)
+        assert mask[sentence.heads, np.arange(1, n + 1)].all()
+        assert mask.sum() <= 4 * n  # the likeliest head, the best tree's, the chain's and gold's
 
 
 @pytest.mark.parametrize("order", ORDERS)
