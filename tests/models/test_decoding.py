@@ -176,7 +176,7 @@ def test_hidden_clusters_by_enumeration(name, weights, rng):
     """map sums over the clusters of an arc, max-z maximises; probabilities always sum."""
     parser = at_temperature(trained(clusters=3, cluster_bits=10, cluster_features=name), 1.0)
     if weights == "random":  # clusters that differ much, and best trees with them
-        drawn = rng.normal(scale=0.3, size=parser.model.scorer.size)
+        drawn = rng.normal(scale=0.1, size=parser.model.scorer.size)
         parser = Parser.from_model(parser.model.with_parameters({"scorer.weights": drawn}), 1)
     short = [Sentence.from_words(s.forms[:4], s.upos[:4]) for s in sentences("test", 6)]
     block = read_treebank(short)
