@@ -20,7 +20,6 @@ ITEMS = [f"{paper}-{i:02d}" for paper, count in COUNTS.items() for i in range(1,
 CODE, TEST, FIGURE = 2, 3, 4  # columns; before them the item and what the paper describes
 
 
-
 def rows():
     """The cells of all items."""
     lines = [line for line in PAGE.splitlines() if re.match(r"\| [A-Z]\d\d-\d\d \|", line)]

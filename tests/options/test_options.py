@@ -63,6 +63,9 @@ BAD = [
     ("rerank_folds", "all"),
 ]  # fmt: skip
 
+# Options that are None unless another option is given.
+UNSET = ("cluster_of", "cluster_features", "cluster_bits", "projectivise", "rerank_folds")
+
 # Options that other choices leave without effect, and who has them.
 WITHOUT_EFFECT = [
     ({"learner": "perceptron", "optimizer": "sgd"}, "optimizer", "learner='loglinear'"),
@@ -231,15 +234,7 @@ def test_keywords_make_the_same_options_again(learner, order):
         assert given.items() <= keywords.items()
         assert (
             None
-            not in {
-                name: value
-                for name, value in keywords.items()
-                if name
-                not in (
-                    "cluster_of", "cluster_features", "cluster_bits", "projectivise",
-                    "rerank_folds",
-                )  # fmt: skip
-            }.values()
+            not in {name: value for name, value in keywords.items() if name not in UNSET}.values()
         )
         assert ParserOptions.from_keywords(keywords) == options
         assert options.continued({}) == options

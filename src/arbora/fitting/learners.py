@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from arbora.errors import ArgumentError
@@ -99,9 +101,9 @@ def _strength(regularization: float, scorer: Scorer) -> float:
     Where every feature has a weight per hidden cluster, it is divided by their number. Then equal
     clusters, which score as one, are also regularised as one.
     """
-    clustered = isinstance(scorer, LinearScorer) and scorer.outcomes == "edge"
-    every = clustered and scorer.cluster_features == "all"
-    return regularization / scorer.width if every else regularization
+    if not isinstance(scorer, LinearScorer) or scorer.outcomes != "edge":
+        return regularization
+    return regularization / scorer.width if scorer.cluster_features == "all" else regularization
 
 
 def _rate(rate: float | str | None) -> float:
