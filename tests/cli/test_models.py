@@ -24,6 +24,8 @@ def test_inspect(run, model, parser):
                  "form, lemma, upos, xpos, feats", "temperature", "65,536, ", "nsubj",
                  "learner", "loglinear"):  # fmt: skip
         assert part in done.stdout
+    (rate,) = (line for line in done.stdout.splitlines() if line.startswith("learning rate"))
+    assert float(rate.split()[-1]) == parser.model.card["phases"][0]["rate"]
 
 
 def test_inspect_an_older_file(run):

@@ -131,7 +131,7 @@ def test_every_rate_begins_with_the_same_parameters(data, monkeypatch):
         assert best_rate(trainer_at, *arguments) > 0.0
         return 0.1
 
-    monkeypatch.setattr("arbora.fitting.fit.best_rate", search)
+    monkeypatch.setattr("arbora.fitting.phase_trainer.best_rate", search)
     assert forms(fit(data, rate="auto", passes=1)) == forms(fit(data, rate=0.1, passes=1))
 
 
