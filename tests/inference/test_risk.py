@@ -309,7 +309,7 @@ def test_what_is_refused(rng):
         ({"weights": [-1.0, 1.0]}, "non-negative finite numbers"),
         ({"trees": 3}, "trees must be a distribution over trees"),
     ],
-    ids=str,
+    ids=range(14),
 )
 def test_what_lists_refuse(given, reason):
     trees = SpanningTrees(np.zeros((4, 4)))
