@@ -34,11 +34,15 @@ def test_notices_of_what_is_linked_statically():
 
 
 def files_of_the_package():
-    """What belongs into the wheel besides the compiled module: our modules and its stubs."""
+    """What belongs into the wheel besides the compiled module: our modules, data and its stubs."""
     package = ROOT / "src" / "arbora"
     stubs = ["__init__", "data", "features", "inference", "learning", "scores", "scoring"]
     return {
-        *(path.relative_to(package.parent).as_posix() for path in package.rglob("*.py")),
+        *(
+            path.relative_to(package.parent).as_posix()
+            for ending in ("py", "toml", "tags", "heads")
+            for path in package.rglob(f"*.{ending}")
+        ),
         *(f"arbora/_core/{name}.pyi" for name in stubs),
         "arbora/py.typed",
     }

@@ -14,7 +14,8 @@ from arbora.models.components import EveryArc, FirstOrderPruner, Pruner, StagedL
 from arbora.models.model import Model, linear_scorer, make_labeller
 from arbora.models.stored import stored_clusters, stored_engine, stored_weights
 from arbora.models.tensor_file import Tensors
-from arbora.options import HigherOrderOptions, ParserOptions, current_names, stored_names
+from arbora.options import HigherOrderOptions, ParserOptions, current_names
+from arbora.options.renamed import stored_names
 from arbora.scoring import LinearScorer
 
 __all__ = ["build_format1"]

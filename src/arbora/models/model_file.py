@@ -39,7 +39,8 @@ from arbora.models.tensor_file import (
     parse_tensors,
     read_contents,
 )
-from arbora.options import HigherOrderOptions, ParserOptions, stored_names
+from arbora.options import HigherOrderOptions, ParserOptions
+from arbora.options.renamed import stored_names
 from arbora.scoring import SCORERS, LinearScorer, SoftClusterScorer
 
 __all__ = [

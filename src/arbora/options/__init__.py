@@ -53,7 +53,7 @@ from arbora.options.orders import (
 )
 from arbora.options.parser import LabelsName, ParserOptions, RootName
 from arbora.options.parsing import ParseOptions
-from arbora.options.renamed import RENAMED_OPTIONS, current_names, stored_names
+from arbora.options.renamed import RENAMED_OPTIONS, current_names
 from arbora.options.spelling import speak_command_line, spelled
 from arbora.options.templates import Templates
 
@@ -107,5 +107,4 @@ __all__ = [
     "public_options",
     "speak_command_line",
     "spelled",
-    "stored_names",
 ]
