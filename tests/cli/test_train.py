@@ -305,17 +305,6 @@ def test_a_missing_library(run, monkeypatch):
     assert_one_sentence(done.stderr, "arbora[plot]")
 
 
-def test_clusters_of_another_model(run):
-    small = ("--bits", "10", "--passes", "1", "--labels", "none")
-    clusters = ("--clusters", "2", "--cluster-bits", "8")
-    assert run("train", TRAIN, "--model", "a.arbora", *small, *clusters).exit_code == 0
-    done = run("train", TRAIN, "--model", "b.arbora", *small, "--edge-clusters", "a.arbora")
-    assert done.exit_code == 0
-    shown = json.loads(run("inspect", "b.arbora", "--json").stdout)
-    assert shown["edge_clusters"] == 2
-    assert "2, from outside" in run("inspect", "b.arbora").stdout
-
-
 def test_bad_training_data_can_be_skipped(run, folder):
     bad = GOLD * 3 + GOLD.replace("\t3\tnsubj", "\t9\tnsubj")
     (folder / "own.conllu").write_text(bad, encoding="utf-8")
