@@ -105,9 +105,10 @@ def _opened(target: Path, name: str) -> Iterator[IO[bytes]]:
 def _written_aside(target: Path, name: str, durable: bool) -> Iterator[IO[bytes]]:
     remove_leftovers(target)
     aside = temporary_path(target)
-    with _one_sentence(name):
-        stream = _new_file(aside)
-    try:
+    stream: IO[bytes] | None = None
+    try:  # from here on, since a signal may come as soon as there is a file
+        with _one_sentence(name):
+            stream = _new_file(aside)
         yield stream
         with _one_sentence(name):
             stream.flush()
@@ -121,8 +122,9 @@ def _written_aside(target: Path, name: str, durable: bool) -> Iterator[IO[bytes]
                 _sync_folder(target.parent)
     except BaseException:
         with suppress(OSError):
-            stream.close()
-        aside.unlink(missing_ok=True)
+            if stream is not None:
+                stream.close()
+            aside.unlink(missing_ok=True)
         raise
 
 
