@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -43,3 +44,16 @@ def test_no_network(tmp_path):
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("arbora: ")
     assert "check the network connection" in last
+
+
+def test_the_first_error_of_a_compiler_is_shown():
+    reason = runpy.run_path(str(ROOT / "tools" / "set_up.py"))["reason"]
+    many = [f"[{i}/300] Building" for i in range(300)]
+    assert reason(many) == many[-40:]
+    failed = [*many[:100], "FAILED: a.cpp.o", "a.cpp:3:1: error: expected ';'", *many[100:]]
+    shown = reason(failed)
+    assert "a.cpp:3:1: error: expected ';'" in shown
+    assert shown[-40:] == many[-40:]
+    assert len(shown) <= 61
+    late = [*many, "FAILED: a.cpp.o", "stopped"]
+    assert reason(late) == late[-40:]

@@ -20,13 +20,25 @@ def stop(sentence: str) -> None:
     sys.exit(f"arbora: {sentence}")
 
 
+def reason(lines: list[str]) -> list[str]:
+    """What to show of a failed command: its end, and before it the first error of a compiler.
+
+    Other files are still being compiled then, so that the end alone may not contain it.
+    """
+    errors = [i for i, line in enumerate(lines) if "FAILED: " in line or " error: " in line]
+    end = max(0, len(lines) - 40)
+    if not errors or errors[0] >= end:
+        return lines[end:]
+    return [*lines[errors[0] : min(errors[0] + 20, end)], "...", *lines[end:]]
+
+
 def run(command: list[str | Path], what: str) -> None:
-    """Runs a command quietly; on failure shows the end of its output and exits."""
+    """Runs a command quietly; on failure shows the reason and exits."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return
     said = done.stdout + done.stderr
-    sys.stderr.write("\n".join(said.splitlines()[-40:]) + "\n")
+    sys.stderr.write("\n".join(reason(said.splitlines())) + "\n")
     offline = ("No matching distribution", "Could not find a version", "Connection", "resolve")
     if any(sign in said for sign in offline) and "error:" not in said.split("ERROR")[0]:
         stop(f"{what} failed because packages could not be fetched: check the network connection.")
