@@ -121,9 +121,10 @@ def _written_aside(target: Path, name: str, durable: bool) -> Iterator[IO[bytes]
             if durable:
                 _sync_folder(target.parent)
     except BaseException:
-        with suppress(OSError):
-            if stream is not None:
+        if stream is not None:
+            with suppress(OSError):
                 stream.close()
+        with suppress(OSError):
             aside.unlink(missing_ok=True)
         raise
 
