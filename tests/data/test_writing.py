@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arbora import ArgumentError, FileError, Sentence, ShapeError, read_conllu, write_conllu
-from arbora.data import open_output, read_blocks
+from arbora.data import open_output, output, read_blocks
 from arbora.data.block import CONLLU_LAYOUT, Block
 from tests.data.zoo import ODD_FILES, SEA, STORM, TAGGED_X, row, text
 
@@ -326,3 +326,14 @@ def test_numbers_of_any_precision_are_written():
         values, values.astype(np.float32), np.repeat(values, 2)[::2],
     )]  # fmt: skip
     assert texts[0] == texts[1] == texts[2] == ["P=0.2500", "P=0.5000", "P=0.7500"]
+
+
+def test_an_interrupt_just_after_the_file_was_made_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(path):
+        path.touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(output, "_new_file", interrupted)
+    with pytest.raises(KeyboardInterrupt), open_output(tmp_path / "out.conllu"):
+        raise AssertionError("not reached")
+    assert not list(tmp_path.iterdir())
