@@ -157,18 +157,18 @@ class Workshop:
         if not Path(found).is_relative_to(self.root):
             raise MutantError(f"the copy's tests would import {found}.")
 
-    def _run(self, command: Sequence[str]) -> tuple[int, str]:
+    def _run(self, command: Sequence[str], seconds: int | None = SECONDS) -> tuple[int, str]:
         try:
             done = subprocess.run(
-                command, cwd=self.root, env=self.environment, text=True, timeout=SECONDS,
+                command, cwd=self.root, env=self.environment, text=True, timeout=seconds,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return -1, f"not done after {SECONDS} seconds"
+            return -1, f"not done after {seconds} seconds"
         return done.returncode, done.stdout
 
     def _output(self, command: Sequence[str]) -> str:
-        status, output = self._run(command)
+        status, output = self._run(command, seconds=None)
         if status != 0:
             raise MutantError(f"{' '.join(command[:4])} ... failed:\n{output[-4000:]}")
         return output.strip()
