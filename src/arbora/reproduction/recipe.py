@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -66,7 +67,12 @@ class Corpus:
 
 @dataclass(frozen=True)
 class System:
-    """A parser of the paper: its options, and the values that are tried on validation."""
+    """A parser of the paper: its options, and the values that are tried on validation.
+
+    `stand_in` has options for treebanks that are not the paper's own, in place of the printed ones
+    and of the grid. `languages` are those to train on, `ours_languages` those for our own defaults;
+    None is all.
+    """
 
     name: str
     printed: Mapping[str, Any] | None = None
@@ -74,12 +80,22 @@ class System:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
     decoders: tuple[str, ...] = ("",)
     deviation: str = ""
+    stand_in: Mapping[str, Any] = field(default_factory=dict)
     languages: tuple[str, ...] | None = None
+    ours_languages: tuple[str, ...] | None = None
     cost: float = 1.0
 
-    def options(self, way: Way) -> Mapping[str, Any] | None:
-        """The options for a way of training; None if the system has none."""
-        return self.printed if way == "printed" else self.ours
+    def trials(self, way: Way, corpus: Corpus) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """For every training on a treebank, the values from the grid and all options."""
+        options = self.printed if way == "printed" else self.ours
+        languages = self.languages if way == "printed" else self.ours_languages or self.languages
+        if options is None or (languages is not None and corpus.language not in languages):
+            return []
+        changed = self.stand_in if way == "printed" and not corpus.original else {}
+        grid = self.grid if way == "printed" else {}
+        grid = {name: values for name, values in grid.items() if name not in changed}
+        points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+        return [(point, {**options, **changed, **point}) for point in points]
 
 
 @dataclass(frozen=True)

@@ -23,21 +23,16 @@ def system_jobs(
     recipe: Recipe, system: System, way: Way, corpus: Corpus, quick: Quick | None
 ) -> list[Job]:
     """The trainings of a system on a treebank: one for every point of its grid."""
-    options = system.options(way)
-    if options is None or (system.languages and corpus.language not in system.languages):
-        return []
-    grid = system.grid if way == "printed" else {}
+    trials = system.trials(way, corpus)
     if quick is not None:
-        grid = {name: values[:1] for name, values in grid.items()}
+        trials = trials[:1]
     jobs = []
-    for values in itertools.product(*grid.values()):
-        point = dict(zip(grid, values, strict=True))
-        chosen = {**options, **point}
+    for point, options in trials:
         if quick is not None:
-            chosen["passes"] = min(quick.passes, chosen.get("passes", quick.passes))
+            options = {**options, "passes": min(quick.passes, options.get("passes", quick.passes))}
         text = "".join(f", {name} {value}" for name, value in point.items())
         title = f"{system.name}{'' if way == 'printed' else ', ours'}{text}"
-        settings = {"options": chosen, "decoders": list(system.decoders)}
+        settings = {"options": options, "decoders": list(system.decoders)}
         cost = system.cost * _weight(corpus)
         jobs.append(Job(title, "fit", corpus, settings, recipe.rule, quick, cost))
     return jobs
