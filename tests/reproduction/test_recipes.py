@@ -18,15 +18,11 @@ RECIPES = [read_recipe(paper) for paper in PAPERS]
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=PAPERS)
 def test_options_of_every_system_are_valid(recipe):
-    for system in recipe.systems:
-        for way in ("printed", "ours"):
-            options = system.options(way)
-            if options is None:
-                continue
-            grid = system.grid if way == "printed" else {}
-            for values in itertools.product(*grid.values()):
-                point = dict(zip(grid, values, strict=True))
-                ParserOptions.from_keywords({**options, **point})
+    for corpus, system, way in itertools.product(
+        recipe.corpora, recipe.systems, ("printed", "ours")
+    ):
+        for _, options in system.trials(way, corpus):
+            ParserOptions.from_keywords(options)
     for table in recipe.tables:
         for variant in table.settings.get("variants", []):
             ParserOptions.from_keywords(variant["options"])
