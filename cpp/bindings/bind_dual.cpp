@@ -68,12 +68,12 @@ void bind_dual(nb::module_& module) {
       .def(
           "__init__",
           [](TreeQuestion* self, bool projective, bool multi_root, Index max_iterations, bool lazy,
-             double seconds) {
+             double seconds, double tree_share) {
             new (self) TreeQuestion{trees_of(projective), root_of(multi_root), max_iterations, lazy,
-                                    seconds};
+                                    seconds, tree_share};
           },
           nb::kw_only(), "projective"_a, "multi_root"_a, "max_iterations"_a, "lazy"_a = true,
-          "seconds"_a = kInfinity);
+          "seconds"_a = kInfinity, "tree_share"_a = 0.001);
   module.def("decode_dual", &decode, "parts"_a, "scores"_a, "automata"_a, "question"_a, "solver"_a,
              "answers"_a.noconvert(), "threads"_a,
              "The best trees by dual decomposition, with their certificates.");

@@ -162,6 +162,7 @@ def test_bad_arguments_are_refused_in_a_sentence():
     packed = random_sentence(np.random.default_rng(11), 3, ())
     for arguments in (
         {"max_iterations": 0}, {"solver": "simplex"}, {"trees": "planar"}, {"root": "none"},
+        {"tree_share": -0.1}, {"tree_share": 1.5}, {"tree_share": "all"},
     ):  # fmt: skip
         with pytest.raises(ArboraError, match=next(iter(arguments))):
             decode_dual(packed, **arguments)

@@ -28,7 +28,7 @@ PLACES = {
     "mira": {"learner": "mira"}, "k": {"learner": "mira"}, "largest_step": {"learner": "mira"},
     "first_temperature": {"learner": "risk"}, "last_temperature": {"learner": "risk"},
     "annealing": {"learner": "risk"}, "risk_mix": {"learner": "risk"},
-    "pruner_features": HIGHER, "pruner_passes": HIGHER, "schedule": BP,
+    "pruner_features": HIGHER, "pruner_passes": HIGHER, "schedule": BP, "tree_share": HIGHER,
     "projectivise": {"learner": "l2", "trees": "projective"},
     "inference": HIGHER, "training_inference": HIGHER, "prune_threshold": HIGHER,
     "prune_heads": HIGHER, "head_bigrams": HIGHER, "max_iterations": HIGHER, "solver": HIGHER,
@@ -59,6 +59,7 @@ BAD = [
     ("annealing", "cosine"), ("annealing", None), ("risk_mix", 1.5), ("risk_mix", -0.1),
     ("risk_mix", math.nan), ("pruner_features", "none"), ("pruner_passes", 0),
     ("pruner_passes", None), ("schedule", "random"), ("schedule", None),
+    ("tree_share", 1.5), ("tree_share", -0.1), ("tree_share", None), ("tree_share", math.nan),
     ("rerank", -1), ("rerank", 1), ("rerank", 2.0), ("rerank", None), ("rerank_folds", 1),
     ("rerank_folds", "all"),
 ]  # fmt: skip

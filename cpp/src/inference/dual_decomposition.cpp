@@ -193,7 +193,7 @@ double DualDecomposition::first_step_size(double dual) const {
   double of_z = 0.0;
   for (const Walk& walk : walks_) of_z += walk.value;
   for (Index a = 0; a < order_.size(); ++a) {
-    if (z_[at(a)] != 0) of_z += kTreeShare * theta_[at(a)];
+    if (z_[at(a)] != 0) of_z += question_.tree_share * theta_[at(a)];
   }
   const double delta = of_z - score_;
   return delta > 0.0 && delta < kInfinity ? delta : gap;
@@ -224,14 +224,14 @@ void DualDecomposition::set_weights(Index arc) {
   const double theta = theta_[at(arc)];
   const double u = multipliers_.u[at(arc)], v = multipliers_.v[at(arc)];
   const bool gone = forbidden_[at(arc)] != 0;
-  const double for_walk = gone ? kForbidden : (1.0 - kTreeShare) * theta - u;
+  const double for_walk = gone ? kForbidden : (1.0 - question_.tree_share) * theta - u;
   const Index h = order_.head[at(arc)];
   if (for_walk != for_walks_[at(arc)]) {
     walk_search_.change(h, order_.modifier[at(arc)] > h ? 1 : 0, for_walk - for_walks_[at(arc)]);
     for_walks_[at(arc)] = for_walk;
   }
   for_links_[at(order_.link[at(arc)])] = gone ? kForbidden : -v;
-  tree_search_.set_weight(arc, gone ? kForbidden : kTreeShare * theta + u + v);
+  tree_search_.set_weight(arc, gone ? kForbidden : question_.tree_share * theta + u + v);
 }
 
 void DualDecomposition::restart(const Multipliers& multipliers,

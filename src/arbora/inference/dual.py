@@ -67,6 +67,7 @@ def decode_dual(
     lazy: bool = True,
     automata: PackedAutomata = NO_AUTOMATA,
     time_limit: float | None = None,
+    tree_share: float = 0.001,
     threads: int = 1,
 ) -> DualAnswers:
     """The best trees by dual decomposition (Koo et al. 2010); Ctrl-C ends it promptly.
@@ -76,8 +77,9 @@ def decode_dual(
     worse than its own. "exact" continues until every tree is certified. `max_iterations` is 5,000
     by default, with "ad3" 500. `time_limit`, in seconds for each sentence, ends any
     solver with the best tree and bound so far. Without `lazy`, all head automata are run in every
-    iteration; the answers are the same. Adding a constant to all arcs into a word
-    does not change the trees.
+    iteration; the answers are the same. `tree_share` of the arc scores is given to the tree and
+    the rest to the automata (appendix A.2); "ad3" does not use it. Adding a constant to all arcs
+    into a word does not change the trees.
     """
     _check_question(parts, trees, root, solver)
     limit = as_count(
@@ -85,7 +87,7 @@ def decode_dual(
     )
     question = kernels.TreeQuestion(
         projective=trees == "projective", multi_root=root == "multi", max_iterations=limit,
-        lazy=lazy, seconds=_seconds(time_limit),
+        lazy=lazy, seconds=_seconds(time_limit), tree_share=_share(tree_share),
     )  # fmt: skip
     count = len(parts)
     answers = DualAnswers(
@@ -111,12 +113,13 @@ def dual_history(
     trees: TreeClass = "nonprojective",
     root: Root = "single",
     max_iterations: int = 5000,
+    tree_share: float = 0.001,
 ) -> DualHistory:
     """The subgradient method on one of the sentences (Koo et al. 2010, Figures 3 and 4)."""
     _check_question(parts, trees, root, "subgradient")
     question = kernels.TreeQuestion(
         projective=trees == "projective", multi_root=root == "multi",
-        max_iterations=as_count(max_iterations, "max_iterations"),
+        max_iterations=as_count(max_iterations, "max_iterations"), tree_share=_share(tree_share),
     )  # fmt: skip
     return DualHistory(*kernels.trace_dual(parts.index, parts.arrays(), sentence, question))
 
@@ -150,6 +153,13 @@ def _seconds(time_limit: float | None) -> float:
     if not time_limit > 0.0:
         raise ArgumentError(f"time_limit must be seconds above 0, or None, not {time_limit!r}.")
     return float(time_limit)
+
+
+def _share(tree_share: float) -> float:
+    real = isinstance(tree_share, int | float | np.number) and not isinstance(tree_share, bool)
+    if not real or not 0.0 <= tree_share <= 1.0:
+        raise ArgumentError(f"tree_share must be from 0 to 1, not {tree_share!r}.")
+    return float(tree_share)
 
 
 def _check_question(parts: Scores, trees: TreeClass, root: Root, solver: Solver) -> None:

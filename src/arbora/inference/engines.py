@@ -297,8 +297,9 @@ class DualDecomposition(DualDecompositionOptions):
         """Trees, bounds and certificates of every sentence."""
         solver = self.solver or ("ad3" if chained_kinds(scores.kinds) else "branch")
         found = decode_dual(
-            scores, self.trees, self.root, self.max_iterations, solver, threads=self.threads
-        )
+            scores, self.trees, self.root, self.max_iterations, solver,
+            tree_share=self.tree_share, threads=self.threads,
+        )  # fmt: skip
         return DecodedTrees(
             scores.n_words, found.heads, None, found.scores, found.bounds, found.certified,
             found.iterations,

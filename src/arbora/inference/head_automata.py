@@ -148,6 +148,7 @@ class HeadAutomata:
         max_iterations: int | None = None,
         solver: Literal["subgradient", "ad3", "branch"] = "subgradient",
         time_limit: float | None = None,
+        tree_share: float = 0.001,
     ) -> Decoded:
         """The best tree found, its bound, and whether it is certified to be the best of all.
 
@@ -158,9 +159,11 @@ class HeadAutomata:
 
         `max_iterations` is 5,000 by default, and 500 with "ad3". `time_limit`, in seconds, is
         checked after every iteration. At either limit the answer is the best tree so far.
+        `tree_share` of the arc scores is given to the tree and the rest to the automata (Koo et
+        al. 2010, appendix A.2); "ad3" does not use it.
         """
         check_choice(solver, ("subgradient", "ad3", "branch"), "solver")
-        return self._decode(max_iterations, solver, time_limit)
+        return self._decode(max_iterations, solver, time_limit, tree_share)
 
     def exact_argmax(
         self, method: Literal["branch", "ilp"] = "branch", time_limit: float | None = None
@@ -207,11 +210,15 @@ class HeadAutomata:
         return f"HeadAutomata({self.parts!r}, trees={self.trees!r}, root={self.root!r})"
 
     def _decode(
-        self, max_iterations: int | None, solver: Solver, time_limit: float | None
+        self,
+        max_iterations: int | None,
+        solver: Solver,
+        time_limit: float | None,
+        tree_share: float = 0.001,
     ) -> Decoded:
         answers = decode_dual(
             Scores.from_parts(self.parts), self.trees, self.root, max_iterations, solver,
-            automata=self._automata, time_limit=time_limit,
+            automata=self._automata, time_limit=time_limit, tree_share=tree_share,
         )  # fmt: skip
         score, bound = float(answers.scores[0]), float(answers.bounds[0])
         certified, iterations = bool(answers.certified[0]), int(answers.iterations[0])

@@ -55,6 +55,13 @@ class DualDecompositionOptions(_Inference):
         "sentences that converge slowly.",
         "Trees and decoding", default_text="branch; ad3 with head bigrams",
     )  # fmt: skip
+    _: KW_ONLY
+    tree_share: float = option(
+        0.001,
+        "Share of the arc scores that the tree gets in dual decomposition; the automata get the "
+        "rest. ad3 does not use it.",
+        "Trees and decoding", low=0.0, high=1.0,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -66,5 +66,6 @@ class ParserKeywords(TypedDict, total=False):
     seed: int
     solver: Literal["subgradient", "ad3", "branch"]
     training_inference: Literal["automata", "dual", "exact", "bp"] | Component
+    tree_share: float
     trees: Literal["nonprojective", "projective"]
     word_dropout: float

@@ -18,9 +18,6 @@
 
 namespace arbora::inference {
 
-// The tree side's share of the arc scores, which breaks ties (appendix A.2).
-inline constexpr double kTreeShare = 0.001;
-
 // A tree is certified if no bound exceeds its score by more than this, relatively.
 inline constexpr double kClosedGap = 1e-9;
 
@@ -30,6 +27,7 @@ struct TreeQuestion {
   Index max_iterations = 5000;
   bool lazy = true;  // re-run an automaton only when its multipliers have changed (section 7.4)
   double seconds = kInfinity;  // for each sentence; then the answer is the best one so far
+  double tree_share = 0.001;   // of the arc scores, given to the tree to break ties (appendix A.2)
 };
 
 // The caller's array receives the tree itself. Without any tree the score is -inf.
