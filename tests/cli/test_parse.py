@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import arbora
@@ -186,6 +188,39 @@ def test_kbest(run, model, parser):
     for at in range(77):
         assert len(set(heads[4 * at : 4 * at + 4])) == 4
         assert heads[4 * at] == best[at]
+
+
+def test_keep_heads(run, model, folder):
+    gold = list(arbora.read_conllu(TEST))
+    partial = [s.with_tree(np.where(np.arange(len(s)) < 2, s.heads, -1)) for s in gold]
+    arbora.write_conllu(folder / "partial.conllu", partial)
+    done = run("parse", "--model", model, "partial.conllu", "--keep-heads")
+    found = list(arbora.read_conllu(io.BytesIO(done.stdout.encode())))
+    assert all((a.heads[:2] == b.heads[:2]).all() for a, b in zip(found, gold, strict=True))
+    assert all((s.heads >= 0).all() for s in found)
+    cycle = arbora.Sentence.from_words(["a", "b"], heads=[2, -1]).with_tree([2, -1])
+    text = bytes(cycle).replace(b"2\tb\t_\t_\t_\t_\t_", b"2\tb\t_\t_\t_\t_\t1")
+    (folder / "cycle.conllu").write_bytes(text)
+    failed = run("parse", "--model", model, "cycle.conllu", "--keep-heads")
+    assert failed.exit_code == 2
+    assert "sentence 1" in failed.stderr
+
+
+def test_least_certain(run, model, parser):
+    done = run("parse", "--model", model, TEST, "--least-certain", "7")
+    lines = [line.split("\t") for line in done.stdout.splitlines()]
+    assert len(lines) == 8
+    chances = [float(line[4]) for line in lines[1:]]
+    every = sorted(p for s in parser.parse(TEST) for p in s.arc_probabilities.tolist())
+    assert chances == pytest.approx(every[:7], abs=1e-4)
+    answer = json.loads(
+        run("parse", "--model", model, TEST, "--least-certain", "7", "--json").stdout
+    )
+    assert [arc["probability"] for arc in answer["arcs"]] == pytest.approx(every[:7], abs=1e-12)
+    for wrong in (["--kbest", "2"], ["--samples", "2"]):
+        failed = run("parse", "--model", model, TEST, "--least-certain", "7", *wrong)
+        assert failed.exit_code == 2
+    assert run("parse", "--model", model, TEST, "--json").exit_code == 2
 
 
 def test_samples(run, model):

@@ -16,6 +16,7 @@ from arbora.cli.files import (
 )
 from arbora.cli.progress import byte_progress
 from arbora.cli.shared import MODEL_VARIABLE, FormatOption, ModelFile, SkipBad, Threads
+from arbora.cli.uncertain import list_least_certain
 from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -90,6 +91,23 @@ def parse(
             help="State in comments whether each tree is provably the best (higher orders).",
         ),
     ] = False,
+    keep_heads: Annotated[
+        bool,
+        typer.Option(
+            "--keep-heads",
+            help="Keep the heads and labels that the input has, and parse the rest around them.",
+        ),
+    ] = False,
+    least_certain: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=_LARGEST_COUNT,
+            metavar="N",
+            help="Instead of trees, list the N least certain arcs of all files, with the next "
+            "likeliest head and both probabilities.",
+        ),
+    ] = None,
     max_words: Annotated[
         int,
         typer.Option(
@@ -103,11 +121,16 @@ def parse(
     threads: Threads = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
     skip_bad: SkipBad = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object; with --least-certain.")
+    ] = False,
 ) -> None:
     """Parse files; HEAD and DEPREL are replaced, and nothing else changes.
 
-    Existing heads and labels are ignored, but must be valid.
+    Existing heads and labels are ignored unless --keep-heads is given, but must be valid.
     """
+    if as_json and least_certain is None:
+        raise ArgumentError("--json requires --least-certain: trees are written as CoNLL.")
     paths = files or ["-"]
     check_one_input(*paths)
     if output != "-":
@@ -121,11 +144,23 @@ def parse(
     from arbora.options import ParseOptions
 
     options = ParseOptions(
-        decode, trees, probabilities, kbest, samples, seed, certificates, max_words
-    )
+        decode=decode, trees=trees, probabilities=probabilities or least_certain is not None,
+        kbest=kbest, samples=samples, seed=seed, certificates=certificates, keep_heads=keep_heads,
+        max_words=max_words,
+    )  # fmt: skip
     stage = parser.stage(options)  # raises errors before anything is written
     if probabilities:
         _tell_where_from(parser)
+    if least_certain is not None:
+        chunks = (
+            chunk.block
+            for path in paths
+            for chunk in parser.chunks(
+                path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
+            )
+        )
+        list_least_certain(parser, chunks, options, least_certain, output, as_json=as_json)
+        return
     join = TextJoiner()
     quiet = output == "-" and sys.stdout.isatty()  # the output itself shows the progress
     with open_output(output) as write, byte_progress("parsing", _size(paths), quiet=quiet) as bar:

@@ -153,11 +153,20 @@ class Sentence:
     @property
     def text(self) -> str:
         """The value of the comment `# text = `, or the forms joined by spaces."""
+        found = self._commented("text")
+        return " ".join(self.forms) if found is None else found
+
+    @property
+    def sent_id(self) -> str | None:
+        """The value of the comment `# sent_id = `, if there is one."""
+        return self._commented("sent_id")
+
+    def _commented(self, wanted: str) -> str | None:
         for comment in self.comments:
             key, equals, value = comment.lstrip("#").partition("=")
-            if equals and key.strip() == "text":
+            if equals and key.strip() == wanted:
                 return value.strip()
-        return " ".join(self.forms)
+        return None
 
     @property
     def format(self) -> str:

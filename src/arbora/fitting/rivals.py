@@ -99,7 +99,11 @@ def _by_dual_decomposition(settings: RivalSettings) -> Rival:
     assert isinstance(options, DualDecompositionOptions)
     return dual_rival(
         DualDecomposition(
-            options.max_iterations, options.solver, settings.trees, settings.root, settings.threads,
+            options.max_iterations,
+            options.solver,
+            settings.trees,
+            settings.root,
+            settings.threads,
             tree_share=options.tree_share,
         )
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +17,10 @@ from arbora.inference.marginals import Marginals
 from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
 from arbora.models.components import FirstOrderPruner
+from arbora.models.constraints import Constraints, check_trees, obeying
 from arbora.models.model import Model
 from arbora.models.reranker import Candidates, best_places
+from arbora.models.uncertainty import runner_ups
 from arbora.options import DecodeName, ParseOptions, spelled
 from arbora.scores import Layout, Scores
 from arbora.scoring import Batch
@@ -38,8 +40,8 @@ class ParsedTrees:
     """Trees of many sentences as flat arrays; label indices are -1 without labels.
 
     The probabilities of arcs, of labels given the arc, and the log-probabilities of trees are empty
-    unless asked for. `certified` marks trees that are provably the best, and `gaps` has an upper
-    bound on how much better another tree may be.
+    unless asked for, and so are the words' likeliest other heads. `certified` marks trees that are
+    provably the best, and `gaps` has an upper bound on how much better another tree may be.
     """
 
     heads: IntArray
@@ -49,6 +51,8 @@ class ParsedTrees:
     log_probs: FloatArray
     certified: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     gaps: FloatArray = field(default_factory=lambda: np.empty(0))
+    runner_ups: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    runner_up_probabilities: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def joined(cls, parts: Sequence[ParsedTrees]) -> ParsedTrees:
@@ -141,10 +145,21 @@ class Decoder:
         """The number of scores per arc."""
         return self.model.scorer.n_labels or 1
 
-    def __call__(self, encoded: Encoded, probabilities: bool = False) -> ParsedTrees:
+    def __call__(
+        self,
+        encoded: Encoded,
+        probabilities: bool = False,
+        constraints: Constraints | None = None,
+    ) -> ParsedTrees:
         """The trees of all sentences."""
+
+        def parse(sentences: NDArray[np.int64], known: Constraints | None) -> ParsedTrees:
+            return self._parse(encoded, sentences, probabilities, known)
+
         pieces = self.pieces(encoded)
-        return ParsedTrees.joined([self._parse(encoded, one, probabilities) for one in pieces])
+        return ParsedTrees.joined(
+            [found for one in pieces for found in obeying(constraints, one, parse)]
+        )
 
     def pieces(self, encoded: Encoded) -> Iterator[NDArray[np.int64]]:
         """Batches of sentences whose scores take a bounded amount of memory."""
@@ -158,31 +173,56 @@ class Decoder:
             yield np.arange(start, end)
             start = end
 
-    def score(self, encoded: Encoded, sentences: NDArray[np.int64]) -> Scored:
-        """The scores of some sentences; hidden clusters are summed over or maximised."""
+    def score(
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        constraints: Constraints | None = None,
+    ) -> Scored:
+        """The scores of some sentences; hidden clusters are summed over or maximised.
+
+        With `constraints`, those of these sentences, arcs that they exclude have no score.
+        """
         check_room(int(((encoded.n_words[sentences] + 1) ** 2).sum()) * self.depth)
         batch, pruner = Batch(encoded, sentences), self.model.pruner
         companion = None
         if isinstance(pruner, FirstOrderPruner):
-            companion = pruner.first_order(batch)
-            batch = Batch(encoded, sentences, kept=pruner.pruning(companion).kept)
-        scores, _ = self.model.scorer.scores(batch)
+            if constraints is None:
+                companion = pruner.first_order(batch)
+            else:
+                companion = constraints.apply(constraints.score(pruner.scorer, batch))
+                check_trees(companion, pruner.engine)
+            kept = pruner.pruning(companion).kept
+            batch = replace(batch, kept=kept if constraints is None else constraints.kept(kept))
+        if constraints is None:
+            scores, _ = self.model.scorer.scores(batch)
+        else:
+            scores = constraints.score(self.model.scorer, batch)
         summed: Scores = scores
         if self.model.n_clusters:
             table = scores.arcs.reshape(-1, self.model.n_clusters)
             summed = Scores(_log_sum_exp(table), scores.n_words)
             scores = Scores(table.max(axis=1), scores.n_words) if self.decode == "max-z" else summed
+        if constraints is not None:
+            same = scores is summed
+            scores = constraints.apply(scores)
+            summed = scores if same else constraints.apply(summed)
+            check_trees(summed.arcs_only(), self.chooser)
         if companion is not None and not hasattr(self.engine, "infer"):
             assert isinstance(pruner, FirstOrderPruner)
             return Scored(batch, scores, companion, pruner.engine)
         return Scored(batch, scores, summed, self.engine)
 
     def _parse(
-        self, encoded: Encoded, sentences: NDArray[np.int64], probabilities: bool
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        probabilities: bool,
+        constraints: Constraints | None,
     ) -> ParsedTrees:
         # Decoding uses uncalibrated scores (Smith & Smith 2007, section 4); the temperature only
         # calibrates the probabilities that are reported.
-        scored = self.score(encoded, sentences)
+        scored = self.score(encoded, sentences, constraints)
         marginals: Marginals | None = None
         if self.decode in _BY_MARGINALS:
             marginals = self.engine.infer(scored.scores)
@@ -193,16 +233,23 @@ class Decoder:
         labels, given_arc = self.model.labeller.label(
             encoded, sentences, found.heads, found.labels, probabilities=probabilities
         )
+        chosen = labels
+        if constraints is not None:
+            chosen, given_arc = constraints.with_labels(labels, given_arc)
         if not probabilities:
             nothing = np.empty(0)
             return ParsedTrees(
-                found.heads, labels, nothing, nothing, nothing, found.certified, found.gaps
+                found.heads, chosen, nothing, nothing, nothing, found.certified, found.gaps
             )
-        figures = self._probabilities(
-            scored, TreeLists(found.heads, labels, np.ones(len(sentences), np.int64)), given_arc,
-            marginals,
-        )  # fmt: skip
-        return ParsedTrees(found.heads, labels, *figures, found.certified, found.gaps)
+        trees = TreeLists(found.heads, labels, np.ones(len(sentences), np.int64))
+        marginals = self._calibrated(scored, marginals)
+        arcs, given_arc, log_probs = self._probabilities(scored, trees, given_arc, marginals)
+        if constraints is not None:
+            _, given_arc = constraints.with_labels(labels, given_arc)
+        others = runner_ups(_summed_over_labels(marginals), scored.summed.n_words, found.heads)
+        return ParsedTrees(
+            found.heads, chosen, arcs, given_arc, log_probs, found.certified, found.gaps, *others
+        )
 
     def _choose(self, scores: Scores, marginals: Marginals | None) -> DecodedTrees:
         """The best trees by score, or by marginals with minimum Bayes risk."""
@@ -237,22 +284,22 @@ class Decoder:
             np.zeros(count, dtype=np.bool_), np.ones(count, dtype=np.int64),
         )  # fmt: skip
 
+    def _calibrated(self, scored: Scored, marginals: Marginals | None = None) -> Marginals:
+        """The marginals at the model's temperature; `marginals` are those at 1, if known."""
+        scores, temperature = scored.summed, self.model.temperature
+        if marginals is not None and temperature == 1.0 and marginals.scores is scores:
+            return marginals
+        found: Marginals = scored.summing.infer(scores.scaled(1.0 / temperature))
+        return found
+
     def _probabilities(
-        self,
-        scored: Scored,
-        trees: TreeLists,
-        given_arc: FloatArray,
-        marginals: Marginals | None = None,
+        self, scored: Scored, trees: TreeLists, given_arc: FloatArray, marginals: Marginals
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """P(arc), P(label | arc) and log P(tree) of given trees at the model's temperature.
+        """P(arc), P(label | arc) and log P(tree) of given trees.
 
         Approximate marginals give arc probabilities, but no log-probabilities of trees.
-        `marginals` are those at temperature 1, if they were computed before.
         """
-        scores, temperature = scored.summed, self.model.temperature
-        if marginals is None or temperature != 1.0 or marginals.scores is not scores:
-            scores = scores.scaled(1.0 / temperature)
-            marginals = scored.summing.infer(scores)
+        scores = marginals.scores
         layout = Layout(scores.n_words, trees.counts)
         cells = layout.arcs(trees.heads)
         if scores.n_labels is None:
@@ -286,13 +333,14 @@ class Decoder:
         sentences: NDArray[np.int64],
         options: ParseOptions,
         keys: NDArray[np.int64],
+        constraints: Constraints | None = None,
     ) -> tuple[ParsedTrees, NDArray[np.int64]]:
         """k-best lists or samples of some sentences, and the number of trees of each.
 
         `keys` are the numbers of the sentences in their file. Samples depend on these, not on the
         batch.
         """
-        scored, uniforms = self.score(encoded, sentences), None
+        scored, uniforms = self.score(encoded, sentences, constraints), None
         if options.kbest is not None:
             found = self.engine.kbest(scored.scores, options.kbest)
         else:
@@ -304,9 +352,12 @@ class Decoder:
         labels, given_arc = self.model.labeller.label(
             encoded, repeated, found.heads, found.labels, uniforms
         )
-        trees = found._replace(labels=labels)
-        figures = self._probabilities(scored, trees, given_arc)
-        return ParsedTrees(found.heads, labels, *figures), found.counts
+        chosen = labels
+        if constraints is not None:
+            chosen, given_arc = constraints.with_labels(labels, given_arc, found.counts)
+        found = found._replace(labels=labels)
+        figures = self._probabilities(scored, found, given_arc, self._calibrated(scored))
+        return ParsedTrees(found.heads, chosen, *figures), found.counts
 
     def marginals_at(
         self, encoded: Encoded, sentences: NDArray[np.int64]
@@ -315,12 +366,19 @@ class Decoder:
         scored = self.score(encoded, sentences)
 
         def marginals(temperature: float) -> FloatArray:
-            arcs = scored.summing.infer(scored.summed.scaled(1.0 / temperature)).arcs
-            depth = scored.summed.depth
-            return arcs if depth == 1 else np.asarray(arcs.reshape(-1, depth).sum(axis=1))
+            return _summed_over_labels(
+                scored.summing.infer(scored.summed.scaled(1.0 / temperature))
+            )
 
         arcs = scored.summed.arcs
         return marginals, float(arcs[np.isfinite(arcs)].std())
+
+
+def _summed_over_labels(marginals: Marginals) -> FloatArray:
+    """The marginals of arcs, whatever their labels."""
+    depth = marginals.scores.depth
+    arcs = marginals.arcs
+    return arcs if depth == 1 else np.asarray(arcs.reshape(-1, depth).sum(axis=1))
 
 
 def _greedy(scores: Scores) -> DecodedTrees:

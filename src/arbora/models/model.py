@@ -118,6 +118,16 @@ class Model:
         return replace(self, card=self.card | entries)
 
     @property
+    def source_of_probabilities(self) -> str | None:
+        """Where the probabilities are from, if they are not the model's own exact ones."""
+        inference = getattr(self.options.order, "inference", None)
+        if isinstance(inference, BeliefPropagationOptions):
+            return "beliefs of belief propagation, approximate"
+        if inference is not None and "sums" not in inference.offers:
+            return "those of the first-order pruner"
+        return None
+
+    @property
     def companion(self) -> FirstOrderPruner | None:
         """The first-order pruner of a higher-order model."""
         return self.pruner if isinstance(self.pruner, FirstOrderPruner) else None

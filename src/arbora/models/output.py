@@ -9,18 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arbora.arrays import as_count
 from arbora.data import Block, Sentence
 from arbora.data.formats import layout_named
+from arbora.errors import ArgumentError
+from arbora.models.constraints import Constraints, obeying
 from arbora.models.decoding import Decoder, ParsedTrees
+from arbora.models.uncertainty import UncertainArc, least_certain
 from arbora.options import ParseOptions
+from arbora.scoring import softmax
 from arbora.types import FloatArray, IntArray
 
-__all__ = ["ParsedBlock", "ParsedSentence", "ParserStage", "parse_block"]
+__all__ = ["ParsedBlock", "ParsedSentence", "ParserStage", "label_block", "parse_block"]
 
 # Comments and MISC entries that an earlier parse wrote.
 _OF_OTHER_TREES = [
     "arbora.rank", "arbora.certified", "arbora.gap", "arbora.log_prob",
-    "arbora.arc_probabilities", "arbora.label_probabilities", "ArcProb", "LabelProb",
+    "arbora.arc_probabilities", "arbora.label_probabilities", "arbora.probabilities", "ArcProb",
+    "LabelProb",
 ]  # fmt: skip
 
 
@@ -28,11 +34,15 @@ class ParsedSentence(Sentence):
     """A sentence with a tree from a parser.
 
     `arc_probabilities` and `label_probabilities` (of the label given the arc) have one number per
-    word. `log_prob` is the log-probability of the labelled tree. If probabilities were not
-    computed, the arrays are empty and `log_prob` is None.
+    word. `log_prob` is the log-probability of the labelled tree. `runner_ups` are the words'
+    likeliest other heads (-1 for none), with `runner_up_probabilities`; k-best trees and samples
+    have none. If probabilities were not computed, the arrays are empty and `log_prob` is None.
     """
 
-    __slots__ = ("arc_probabilities", "label_probabilities", "log_prob")
+    __slots__ = (
+        "arc_probabilities", "label_probabilities", "log_prob", "runner_up_probabilities",
+        "runner_ups",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -42,16 +52,46 @@ class ParsedSentence(Sentence):
         arc_probabilities: FloatArray,
         label_probabilities: FloatArray,
         log_prob: float | None,
+        runner_ups: IntArray | None = None,
+        runner_up_probabilities: FloatArray | None = None,
     ) -> None:
         super().__init__(block, index, heads)
         self.arc_probabilities = arc_probabilities
         self.label_probabilities = label_probabilities
         self.log_prob = log_prob
+        self.runner_ups = np.empty(0, np.int32) if runner_ups is None else runner_ups
+        self.runner_up_probabilities = (
+            np.empty(0) if runner_up_probabilities is None else runner_up_probabilities
+        )
+
+    def least_certain(self, count: int | None = None) -> list[UncertainArc]:
+        """The arcs with the lowest probabilities, lowest first: `count` of them, or all."""
+        n = len(self.heads)
+        if len(self.runner_ups) != n:
+            raise ArgumentError(
+                "least_certain() requires probabilities: parse without probabilities=False, kbest "
+                "or samples."
+            )
+        limit = n if count is None else as_count(count, "count")
+        return least_certain(self._arcs(), limit)
+
+    def _arcs(self) -> Iterator[UncertainArc]:
+        names = ["ROOT", *self.forms]
+        number, sent_id = self._block.first_sentence + self._index + 1, self.sent_id
+        figures = zip(
+            self.arc_probabilities.tolist(), self.heads.tolist(), self.labels,
+            self.runner_ups.tolist(), self.runner_up_probabilities.tolist(), strict=True,
+        )  # fmt: skip
+        for word, (probability, head, label, other, chance) in enumerate(figures, 1):
+            yield UncertainArc(
+                probability, number, word, head, label, other, chance, names[word], names[head],
+                names[other] if other >= 0 else "", sent_id,
+            )  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _parsed_sentence, (
             bytes(self), self.format, self.arc_probabilities, self.label_probabilities,
-            self.log_prob,
+            self.log_prob, self.runner_ups, self.runner_up_probabilities,
         )  # fmt: skip
 
 
@@ -69,6 +109,7 @@ class ParsedBlock:
     ranks: NDArray[np.int64] | None  # of k-best lists and samples
     trees: ParsedTrees
     label_names: tuple[str, ...]
+    source: str | None = None  # of the probabilities, if they are not the model's exact ones
 
     def to_bytes(self, probabilities: bool, certificates: bool = False) -> bytes:
         """The block with HEAD and DEPREL replaced, and nothing else changed.
@@ -79,7 +120,8 @@ class ParsedBlock:
         """
         names, labels = list(self.label_names), self.trees.labels
         if len(labels) and labels.min() < 0:
-            names, labels = ["_"], np.zeros_like(labels)
+            labels = np.where(labels < 0, len(names), labels).astype(np.int32)
+            names.append("_")
         misc: dict[str, Any] = {}
         if probabilities and self.block.layout.universal:
             misc["ArcProb"] = self.trees.arc_probabilities
@@ -105,6 +147,7 @@ class ParsedBlock:
                 block, i, block.heads[start:end], figures.arc_probabilities[start:end],
                 figures.label_probabilities[start:end],
                 float(figures.log_probs[i]) if len(figures.log_probs) else None,
+                figures.runner_ups[start:end], figures.runner_up_probabilities[start:end],
             )  # fmt: skip
             start = end
 
@@ -120,6 +163,8 @@ class ParsedBlock:
                 comments += self._certificate(i)
             if len(self.trees.log_probs):
                 comments.append(f"# arbora.log_prob = {self.trees.log_probs[i]:.6f}")
+            if probabilities and self.source is not None:
+                comments.append(f"# arbora.probabilities = {self.source}")
             if probabilities and not self.block.layout.universal:
                 comments += self._probabilities(slice(start, start + count))
             lines.append("\n".join(comments))
@@ -145,22 +190,61 @@ class ParsedBlock:
         return [f"# arbora.certified = {'yes' if certified else 'no'}", f"# arbora.gap = {gap:.6g}"]
 
 
-def parse_block(decoder: Decoder, block: Block, options: ParseOptions) -> ParsedBlock:
-    """Parses every sentence of a block."""
+def parse_block(
+    decoder: Decoder, block: Block, options: ParseOptions, constraints: Constraints | None = None
+) -> ParsedBlock:
+    """Parses every sentence of a block; with `keep_heads`, its heads are constraints."""
     model = decoder.model
     encoded = model.encoder.encode(block)
+    if options.keep_heads:
+        constraints = Constraints.from_annotation(block, model.labels)
+    names = model.labels if constraints is None else constraints.label_names
+    source = model.source_of_probabilities
     if options.kbest is None and options.samples is None:
         sentences = np.arange(len(block))
-        trees = decoder(encoded, options.probabilities)
-        return ParsedBlock(block, sentences, None, trees, model.labels)
+        trees = decoder(encoded, options.probabilities, constraints)
+        return ParsedBlock(block, sentences, None, trees, names, source)
+
+    def search(
+        sentences: NDArray[np.int64], known: Constraints | None
+    ) -> tuple[ParsedTrees, NDArray[np.int64]]:
+        keys = block.first_sentence + sentences
+        return decoder.kbest_or_samples(encoded, sentences, options, keys, known)
+
     pieces = [
-        decoder.kbest_or_samples(encoded, sentences, options, block.first_sentence + sentences)
+        found
         for sentences in decoder.pieces(encoded)
+        for found in obeying(constraints, sentences, search)
     ]
     counts = np.concatenate([count for _, count in pieces])
     ranks = np.concatenate([np.arange(1, count + 1) for count in counts.tolist()])
     trees = ParsedTrees.joined([trees for trees, _ in pieces])
-    return ParsedBlock(block, np.repeat(np.arange(len(block)), counts), ranks, trees, model.labels)
+    repeated = np.repeat(np.arange(len(block)), counts)
+    return ParsedBlock(block, repeated, ranks, trees, names, source)
+
+
+def label_block(decoder: Decoder, block: Block, heads: IntArray) -> ParsedBlock:
+    """Labels the given trees of all sentences, whatever class of trees the parser finds.
+
+    Without their arcs' probabilities: given the tree, they are 1.
+    """
+    model = decoder.model
+    if model.options.labels == "none":
+        raise ArgumentError("this model has no labels: train one without labels='none'.")
+    encoded, sentences = model.encoder.encode(block), np.arange(len(block))
+    best: IntArray | None = None
+    given = np.ones(len(heads))
+    if model.scorer.n_labels is not None and not model.n_clusters:  # joint: independent given arcs
+        scores = decoder.score(encoded, sentences, Constraints.of_heads(block, heads)).summed
+        cells = scores.layout.arcs(heads)
+        table = softmax(scores.arcs.reshape(-1, scores.depth)[cells] / model.temperature)
+        best = table.argmax(axis=1).astype(np.int32)
+        given = table.max(axis=1)
+    labels, of_labels = model.labeller.label(encoded, sentences, heads, best)
+    trees = ParsedTrees(
+        heads, labels, np.ones(len(heads)), of_labels if best is None else given, np.empty(0)
+    )
+    return ParsedBlock(block, sentences, None, trees, model.labels)
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,11 @@ class ParseOptions(Component):
         "State in comments whether each tree is provably the best (higher orders).",
         "Trees and decoding",
     )  # fmt: skip
+    keep_heads: bool = option(
+        False,
+        "Keep the heads and labels that the input has, and parse the rest around them.",
+        "Trees and decoding",
+    )
     max_words: int = option(
         2000,
         "Maximum sentence length: time grows with the cube of the length, memory with the square.",

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from arbora.arrays import as_heads
 from arbora.data import Block, Chunk, Sentence, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
@@ -18,12 +20,14 @@ from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.features import EdgeClusters, WordClusters, read_clusters
 from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, SpanningTrees
 from arbora.inference.packed import available_threads
+from arbora.inference.tree_checks import are_trees
+from arbora.models.constraints import Arcs, Constraints
 from arbora.models.decoding import Decoder, Scored
 from arbora.models.hidden_clusters import HiddenClusters
 from arbora.models.lengths import check_lengths
 from arbora.models.model import Model
 from arbora.models.model_file import from_bytes, read_model, to_bytes, write_model
-from arbora.models.output import ParsedSentence, ParserStage, parse_block
+from arbora.models.output import ParsedSentence, ParserStage, label_block, parse_block
 from arbora.options import (
     BeliefPropagationOptions,
     ExactOptions,
@@ -177,21 +181,50 @@ class Parser:
         return given
 
     def parse(
-        self, source: ReadPath | Iterable[Sentence], **options: Any
+        self,
+        source: ReadPath | Iterable[Sentence],
+        *,
+        required: Arcs | None = None,
+        forbidden: Arcs | None = None,
+        **options: Any,
     ) -> Iterator[ParsedSentence] | list[ParsedSentence]:
         """Parses a file (returns an iterator) or sentences (returns a list).
 
-        The options are those of `ParseOptions`: decode, trees, kbest, samples, seed, max_words.
-        Existing heads and labels are ignored.
+        The options are those of `ParseOptions`: decode, trees, kbest, samples, seed, keep_heads,
+        max_words. Existing heads and labels are ignored unless `keep_heads` is given. For a list of
+        sentences, `required` has arcs (head, word) or (head, word, label) that the trees must have,
+        and `forbidden` arcs (head, word) that they must not have: a list of arcs for each
+        sentence, a mapping from the sentence's place to such a list, or, for one sentence, the
+        arcs alone. The probabilities are then those given these arcs.
         """
         how = build(ParseOptions, {"probabilities": True} | options)
+        known = required is not None or forbidden is not None
+        if known and (how.keep_heads or is_file(source)):
+            raise ArgumentError(
+                "required and forbidden need a list of sentences, and cannot be combined with "
+                "keep_heads."
+            )
         if isinstance(source, Sentence):
             raise ArgumentError("parse() takes a list of sentences: put the sentence into a list.")
         if is_file(source):
             return self._parse_file(cast("ReadPath", source), how)
         block = read_treebank(source)
         check_lengths(block, how.max_words)
-        return list(parse_block(self.decoder(how), block, how)) if len(block) else []
+        if not len(block):
+            return []
+        constraints = None
+        if known:
+            labels = self.model.labels
+            constraints = Constraints.from_arcs(block.n_words, labels, required, forbidden)
+        return list(parse_block(self.decoder(how), block, how, constraints))
+
+    def label(self, sentence: Sentence, heads: ArrayLike | None = None) -> ParsedSentence:
+        """The sentence with labels for the given heads, or for its own."""
+        block = read_treebank([sentence])
+        array = as_heads(sentence.heads if heads is None else heads, block.words(0))
+        if array.ndim != 1 or array.min() < 0 or not are_trees(array[None])[0]:
+            raise ArgumentError("label() requires heads that form a tree.")
+        return next(iter(label_block(self.decoder(), block, array.astype(np.int32))))
 
     def _parse_file(self, path: ReadPath, how: ParseOptions) -> Iterator[ParsedSentence]:
         decoder = self.decoder(how)
