@@ -152,14 +152,14 @@ def parse(
     if probabilities:
         _tell_where_from(parser)
     if least_certain is not None:
-        chunks = (
+        blocks = (
             chunk.block
             for path in paths
             for chunk in parser.chunks(
                 path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
             )
         )
-        list_least_certain(parser, chunks, options, least_certain, output, as_json=as_json)
+        list_least_certain(parser, blocks, options, least_certain, output, as_json=as_json)
         return
     join = TextJoiner()
     quiet = output == "-" and sys.stdout.isatty()  # the output itself shows the progress

@@ -232,7 +232,7 @@ def _listed(
     if given is None:
         return []
     try:
-        items: Any = dict(given) if isinstance(given, Mapping) else list(given)  # type: ignore[arg-type]
+        items: Any = dict(given) if isinstance(given, Mapping) else list(given)
         if isinstance(items, list) and items and _is_arc(items[0]):
             if len(n_words) != 1:
                 raise ArgumentError(
