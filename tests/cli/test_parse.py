@@ -201,7 +201,7 @@ def test_keep_heads(run, model, folder):
     cycle = arbora.Sentence.from_words(["a", "b"], heads=[2, -1]).with_tree([2, -1])
     text = bytes(cycle).replace(b"2\tb\t_\t_\t_\t_\t_", b"2\tb\t_\t_\t_\t_\t1")
     (folder / "cycle.conllu").write_bytes(text)
-    failed = run("parse", "--model", model, "cycle.conllu", "--keep-heads")
+    failed = run("parse", "--model", model, "cycle.conllu", "--keep-heads", "--allow-missing")
     assert failed.exit_code == 2
     assert "sentence 1" in failed.stderr
 
@@ -365,20 +365,35 @@ def long_text(n_words):
 def test_very_long_sentences_are_refused_with_their_line(run, model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "long.conllu").write_text(long_text(3) + "# x\n" + long_text(2001) + long_text(2))
-    answer = run("parse", "--model", model, "long.conllu")
+    answer = run("parse", "--allow-missing", "--model", model, "long.conllu")
     assert answer.exit_code == 2
     assert answer.stderr == (
         "arbora: long.conllu, line 6: the sentence has 2001 words and the limit is 2000: split it, "
         "or raise the limit (--max-words, max_words).\n"
     )
-    skipped = run("parse", "--model", model, "--skip-bad", "long.conllu")
+    skipped = run("parse", "--allow-missing", "--model", model, "--skip-bad", "long.conllu")
     assert skipped.exit_code == 0
     assert skipped.stdout.count("\n\n") == 2
     assert "line 6: the sentence has 2001 words" in skipped.stderr
-    raised = run("parse", "--model", model, "--decode", "map", "--max-words", "2001", "long.conllu")
+    raised = run(
+        "parse",
+        "--allow-missing",
+        "--model",
+        model,
+        "--decode",
+        "map",
+        "--max-words",
+        "2001",
+        "long.conllu",
+    )
     assert raised.exit_code == 0
     assert raised.stdout.count("\n\n") == 3
-    assert run("parse", "--model", model, "--max-words", "2", "long.conllu").exit_code == 2
+    assert (
+        run(
+            "parse", "--allow-missing", "--model", model, "--max-words", "2", "long.conllu"
+        ).exit_code
+        == 2
+    )
 
 
 def test_the_limit_is_the_parsers_own(parser):
@@ -388,4 +403,4 @@ def test_the_limit_is_the_parsers_own(parser):
         parser.parse([Sentence.from_words(["w"]), sentence], max_words=10)
     with pytest.raises(ArgumentError, match="max_words must be between 1 and 1e"):
         parser.parse([sentence], max_words=0)
-    assert len(parser.parse([sentence], max_words=11)) == 1
+    assert len(parser.parse([sentence], max_words=11, allow_missing=True)) == 1

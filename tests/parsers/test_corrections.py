@@ -92,7 +92,9 @@ def test_annotated_heads_are_kept_with_their_labels(parser, sentences):
 def test_probabilities_are_conditional(first_order, sentences):
     """P(tree | arcs) is P(tree) over the sum of P of all trees with these arcs."""
     long = sentences[0]
-    sentence = arbora.Sentence.from_words(long.forms[:5], long.upos[:5], long.xpos[:5])
+    sentence = arbora.Sentence.from_words(
+        long.forms[:5], long.upos[:5], long.xpos[:5], lemmas=long.lemmas[:5]
+    )
     n = len(sentence)
     distribution = first_order.distribution(sentence)
     (free,) = first_order.parse([sentence])

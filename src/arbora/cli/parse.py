@@ -108,6 +108,19 @@ def parse(
             "likeliest head and both probabilities.",
         ),
     ] = None,
+    allow_missing: Annotated[
+        bool,
+        typer.Option(
+            "--allow-missing",
+            help="Parse sentences without columns that the model uses; expect many errors.",
+        ),
+    ] = False,
+    retag: Annotated[
+        bool,
+        typer.Option(
+            "--retag", help="Replace the tags and lemmas of the input by the model's own."
+        ),
+    ] = False,
     max_words: Annotated[
         int,
         typer.Option(
@@ -146,7 +159,7 @@ def parse(
     options = ParseOptions(
         decode=decode, trees=trees, probabilities=probabilities or least_certain is not None,
         kbest=kbest, samples=samples, seed=seed, certificates=certificates, keep_heads=keep_heads,
-        max_words=max_words,
+        allow_missing=allow_missing, retag=retag, max_words=max_words,
     )  # fmt: skip
     stage = parser.stage(options)  # raises errors before anything is written
     if probabilities:

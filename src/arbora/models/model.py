@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,14 @@ from arbora.options import BeliefPropagationOptions, FirstOrderOptions, ParserOp
 from arbora.scoring import LabelScorer, LinearScorer, Scorer, SoftClusterScorer
 from arbora.types import Root, TreeClass
 
-__all__ = ["Model", "linear_scorer", "make_labeller", "pruner_scorer"]
+__all__ = ["Model", "StoredStage", "linear_scorer", "make_labeller", "pruner_scorer"]
+
+
+class StoredStage(NamedTuple):
+    """A stage that runs before the parser, as its file has it: a description for JSON, arrays."""
+
+    settings: dict[str, Any]
+    tensors: dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,8 @@ class Model:
     """Everything that parsing needs, and a card that describes its origin.
 
     Scores are divided by `temperature`, which is fitted on dev, to compute probabilities. With a
-    reranker, all else is that of the first-order model, probabilities included.
+    reranker, all else is that of the first-order model, probabilities included. `stages` are
+    those that run before the parser, by name.
     """
 
     options: ParserOptions
@@ -46,6 +54,7 @@ class Model:
     temperature: float = 1.0
     reranker: Reranker | None = None
     card: dict[str, Any] = field(default_factory=dict)
+    stages: dict[str, StoredStage] = field(default_factory=dict)
 
     @property
     def n_clusters(self) -> int:

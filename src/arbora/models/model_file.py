@@ -20,7 +20,7 @@ from arbora.features import Encoder, FeatureSettings, WordClusters
 from arbora.models.checks import check_arrays, check_model
 from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
 from arbora.models.format1 import build_format1
-from arbora.models.model import Model, linear_scorer, make_labeller, pruner_scorer
+from arbora.models.model import Model, StoredStage, linear_scorer, make_labeller, pruner_scorer
 from arbora.models.reranker import Reranker, make_reranker
 from arbora.models.stored import (
     EDGES,
@@ -52,9 +52,11 @@ __all__ = [
     "write_model",
 ]
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+_WITHOUT_STAGES = 2  # the format of files with a parser alone, which is otherwise the same
 _KEY = "arbora"  # of the metadata
 _SCORER = "scorer."  # before the names of the scorer's tensors
+_STAGE = "stage."  # before the name of a stage and those of its tensors
 _LINEAR = (LinearScorer.kind, SoftClusterScorer.kind)  # scorers that the options describe
 _CHECKSUM = "checksum"  # of the tensors, and of the metadata's text
 _LAYOUT = "layout"  # the checksum of names, types and shapes, which the first files do not have
@@ -125,8 +127,8 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
         described, arrays = model.reranker.scorer.state()
         _put(tensors, "reranker", arrays)
         components["reranker"] = {"base_weight": model.reranker.base_weight, **described}
-    return {
-        "version": FORMAT_VERSION,
+    answer: dict[str, Any] = {
+        "version": FORMAT_VERSION if model.stages else _WITHOUT_STAGES,
         "options": model.options.keywords(),
         "components": components,
         "labels": list(model.labels),
@@ -135,6 +137,11 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
         "temperature": model.temperature,
         "card": model.card,
     }
+    if model.stages:
+        answer["stages"] = {name: stage.settings for name, stage in model.stages.items()}
+        for name, stage in model.stages.items():
+            _put(tensors, f"{_STAGE}{name}", stage.tensors, sparse=False)
+    return answer
 
 
 def from_bytes(data: bytes) -> Model:
@@ -189,7 +196,7 @@ def _check_sums(text: str, tensors: Tensors) -> bool:
 def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     components = description["components"]
     own = "" if components["scorer"]["kind"] in _LINEAR else _SCORER  # checked by itself
-    others = tuple(filter(None, (own, EDGES)))
+    others = tuple(filter(None, (own, EDGES, _STAGE)))
     check_arrays({name: v for name, v in tensors.items() if not name.startswith(others)})
     options = ParserOptions.from_keywords(stored_names(description["options"]))
     labels = tuple(description["labels"])
@@ -229,7 +236,20 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
         temperature=description["temperature"],
         reranker=_reranker(options, encoder, components.get("reranker"), tensors),
         card=description["card"],
+        stages={
+            name: _stage(name, settings, tensors)
+            for name, settings in description.get("stages", {}).items()
+        },
     )
+
+
+def _stage(name: str, settings: Any, tensors: Tensors) -> StoredStage:
+    """A stage as the file has it; `arbora.pipeline` checks it."""
+    if not isinstance(settings, dict):
+        raise ModelError(f"the model's {name} has no settings.")
+    prefix = f"{_STAGE}{name}."
+    own = {key.removeprefix(prefix): v for key, v in tensors.items() if key.startswith(prefix)}
+    return StoredStage(settings, own)
 
 
 def _linear(

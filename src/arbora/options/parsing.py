@@ -48,6 +48,14 @@ class ParseOptions(Component):
         "Keep the heads and labels that the input has, and parse the rest around them.",
         "Trees and decoding",
     )
+    allow_missing: bool = option(
+        False,
+        "Parse sentences without columns that the model uses; expect many errors.",
+        "Trees and decoding",
+    )
+    retag: bool = option(
+        False, "Replace the tags and lemmas of the input by the model's own.", "Trees and decoding"
+    )
     max_words: int = option(
         2000,
         "Maximum sentence length: time grows with the cube of the length, memory with the square.",

@@ -8,50 +8,43 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from arbora.arrays import as_heads
-from arbora.data import Block, Chunk, Sentence, read_blocks
+from arbora.data import Block, Chunk, Sentence, Stage, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
 from arbora.data.source import ReadPath, check_path
 from arbora.data.treebank import TreebankSource, is_file, read_treebank
 from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.features import EdgeClusters, WordClusters, read_clusters
-from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, SpanningTrees
 from arbora.inference.packed import available_threads
-from arbora.inference.tree_checks import are_trees
+from arbora.models.columns import check_columns
 from arbora.models.constraints import Arcs, Constraints
-from arbora.models.decoding import Decoder, Scored
+from arbora.models.decoding import Decoder
 from arbora.models.hidden_clusters import HiddenClusters
 from arbora.models.lengths import check_lengths
 from arbora.models.model import Model
 from arbora.models.model_file import from_bytes, read_model, to_bytes, write_model
-from arbora.models.output import ParsedSentence, ParserStage, label_block, parse_block
+from arbora.models.output import ParsedSentence, ParserStage, parse_block
 from arbora.options import (
-    BeliefPropagationOptions,
-    ExactOptions,
-    FirstOrderOptions,
     ParseOptions,
     ParserOptions,
     current_names,
 )
 from arbora.options.build import build
 from arbora.options.keywords import ParserKeywords
+from arbora.parsers.questions import Questions
 from arbora.scoring import Scorer
-from arbora.types import FloatArray
 
 if TYPE_CHECKING:  # loading and parsing do not need these modules
     from arbora.evaluation import AttachmentScores
     from arbora.fitting.loop import History, Observer
-    from arbora.models.explaining import Explanation
 
 __all__ = ["Parser", "load"]
 
 _SMALLEST_CHUNK = 1 << 14  # minimum number of bytes read at a time
 
 
-class Parser:
+class Parser(Questions):
     """A dependency parser.
 
     `Parser(learner="loglinear", trees="nonprojective", ...)` stores its options; `fit` trains the
@@ -212,33 +205,41 @@ class Parser:
         check_lengths(block, how.max_words)
         if not len(block):
             return []
+        block = self.prepare(block, how)
         constraints = None
         if known:
             labels = self.model.labels
             constraints = Constraints.from_arcs(block.n_words, labels, required, forbidden)
         return list(parse_block(self.decoder(how), block, how, constraints))
 
-    def label(self, sentence: Sentence, heads: ArrayLike | None = None) -> ParsedSentence:
-        """The sentence with labels for the given heads, or for its own."""
-        block = read_treebank([sentence])
-        array = as_heads(sentence.heads if heads is None else heads, block.words(0))
-        if array.ndim != 1 or array.min() < 0 or not are_trees(array[None])[0]:
-            raise ArgumentError("label() requires heads that form a tree.")
-        return next(iter(label_block(self.decoder(), block, array.astype(np.int32))))
-
     def _parse_file(self, path: ReadPath, how: ParseOptions) -> Iterator[ParsedSentence]:
         decoder = self.decoder(how)
         for chunk in self.chunks(path, how):
             if len(chunk.block):
-                yield from parse_block(decoder, chunk.block, how)
+                yield from parse_block(decoder, self.prepare(chunk.block, how), how)
 
     def __call__(self, block: Block, /) -> Block:
         """The parser as a `Stage`: the block with HEAD and DEPREL replaced."""
         return self.stage(ParseOptions())(block)
 
-    def stage(self, options: ParseOptions) -> ParserStage:
+    def stage(self, options: ParseOptions) -> Stage:
         """The parser as a `Stage` with options; refuses those that it cannot honour."""
-        return ParserStage(self.decoder(options), options)
+        parse = ParserStage(self.decoder(options), options)
+
+        def stage(block: Block, /) -> Block:
+            return parse(self.prepare(block, options))
+
+        return stage
+
+    def prepare(self, block: Block, options: ParseOptions) -> Block:
+        """The block itself, if it has the columns that the model uses; else raises an error."""
+        if options.retag:
+            raise ArgumentError(
+                "retag requires a model with a tagger: train one with arbora train."
+            )
+        if not options.allow_missing:
+            check_columns(block, self.model.encoder.settings, "tag them first")
+        return block
 
     def chunks(
         self,
@@ -260,103 +261,15 @@ class Parser:
         """The model ready to parse; unsupported options raise an error."""
         return Decoder.for_options(self.model, self.threads, options or ParseOptions())
 
-    def distribution(
-        self, sentence: Sentence
-    ) -> SpanningTrees | ProjectiveTrees | SecondOrderTrees:
-        """The model's distribution over the trees of a sentence.
-
-        Joint models include a label axis; other models do not. Higher-order models must have exact
-        inference; for others use `beliefs` (belief propagation) or `first_order_distribution`.
-        """
-        order = self.model.options.order
-        if isinstance(order, FirstOrderOptions):
-            return self._first_order(self._scored(sentence).summed.arcs_of(0))
-        if isinstance(order.inference, ExactOptions):
-            return SecondOrderTrees(self._calibrated(sentence).sentence(0), root=self.model.root)
-        raise ArgumentError(
-            f"distribution() requires a first-order model or inference='exact'; this model has "
-            f"inference={order.inference.tag!r}: use "  # type: ignore[union-attr]
-            + (
-                "beliefs()."
-                if isinstance(order.inference, BeliefPropagationOptions)
-                else "first_order_distribution(), which is that of its first-order pruner."
-            )
-        )
-
-    def first_order_distribution(self, sentence: Sentence) -> SpanningTrees | ProjectiveTrees:
-        """The distribution of a first-order model, or of a higher-order model's pruner."""
-        companion = self.model.companion
-        if companion is None:
-            return self._first_order(self._scored(sentence).summed.arcs_of(0))
-        batch = self._scored(sentence).batch
-        trees = companion.engine.trees
-        return self._first_order(companion.first_order(batch).arcs_of(0), trees == "projective")
-
-    def beliefs(self, sentence: Sentence) -> LoopyTrees:
-        """The beliefs over the trees of a sentence, for models with belief propagation."""
-        inference = getattr(self.model.options.order, "inference", None)
-        if not isinstance(inference, BeliefPropagationOptions):
-            raise ArgumentError(
-                "beliefs() requires a model trained with inference='bp'; use distribution()."
-            )
-        return LoopyTrees(
-            self._calibrated(sentence).sentence(0), self.model.options.trees, self.model.root,
-            inference.iterations, inference.damping, inference.schedule,
-            inference.factors or "pairs",
-        )  # fmt: skip
-
-    def cluster_posteriors(self, sentence: Sentence) -> FloatArray:
-        """The posteriors p(z | x, edge) of a model's hidden clusters, (n+1, n+1, clusters).
-
-        `[h, m, z]` is the probability that the edge from h to m, if it is in the tree, belongs to
-        cluster z. Column 0 and the diagonal are 0.
-        """
-        block = read_treebank([sentence])
-        side = block.words(0) + 1
-        shares = HiddenClusters(self.model).shares(block, np.array([0]))
-        return shares.reshape(side, side, -1)
-
-    def _scored(self, sentence: Sentence) -> Scored:
-        encoded = self.model.encoder.encode(read_treebank([sentence]))
-        return self.decoder().score(encoded, np.array([0]))
-
-    def _calibrated(self, sentence: Sentence) -> Any:
-        return self._scored(sentence).summed.scaled(1.0 / self.model.temperature)
-
-    def _first_order(
-        self, arcs: FloatArray, projective: bool | None = None
-    ) -> SpanningTrees | ProjectiveTrees:
-        if projective is None:
-            projective = self.model.decode_trees == "projective"
-        kind = ProjectiveTrees if projective else SpanningTrees
-        return kind(arcs / self.model.temperature, root=self.model.root)
-
-    def explain(
-        self, sentence: Sentence, word: int, head: int | None = None, against: int | None = None
-    ) -> Explanation:
-        """The features by which the head of `word` outscores another head.
-
-        `head` defaults to the parsed head, `against` to the best-scoring other head. Words are
-        numbered from 1. With joint labels or hidden clusters, the best label or cluster of each arc
-        is used. In higher-order models, all parts that change with this head are included.
-        """
-        from arbora.models.explaining import check_word, explain_arc
-
-        block = read_treebank([sentence])
-        check_word(block, word)
-        heads = np.zeros(block.words(0), dtype=np.int32)
-        if head is None or self.model.scorer.kinds:
-            heads = parse_block(self.decoder(), block, ParseOptions()).trees.heads
-            head = int(heads[word - 1]) if head is None else head
-        return explain_arc(self.model, block, heads, word, head, against)
-
     def evaluate(self, gold: TreebankSource, **options: Any) -> AttachmentScores:
         """Parses annotated sentences and scores the result."""
         from arbora.evaluation import evaluate
 
         how = build(ParseOptions, options)
         block = read_treebank(gold)
-        parsed = parse_block(self.decoder(how), block, how) if len(block) else ()
+        parsed: Iterable[Sentence] = ()
+        if len(block):
+            parsed = parse_block(self.decoder(how), self.prepare(block, how), how)
         return evaluate(list(sentences_of(block)), list(parsed))
 
     def save(self, path: str | os.PathLike[str]) -> None:
