@@ -1,14 +1,29 @@
-"""Drawings of trees and probabilities as text, and of training and calibration as diagrams."""
+"""Drawings of trees and probabilities as text and pictures, and of training and calibration."""
 
+from arbora.drawing.displacy import from_displacy, to_displacy
+from arbora.drawing.files import drawings_to_bytes
+from arbora.drawing.heat import heat_html, heat_table
 from arbora.drawing.history import draw_history
+from arbora.drawing.lookalikes import make_printable
+from arbora.drawing.page import html_page
 from arbora.drawing.reliability import draw_reliability, reliability_text
-from arbora.drawing.text import heat_table, make_printable, tree_text
+from arbora.drawing.tree_drawing import Arc, MultiwordToken, TreeDrawing
+from arbora.drawing.tree_lists import draw_tree_list, tree_lists
 
 __all__ = [
+    "Arc",
+    "MultiwordToken",
+    "TreeDrawing",
     "draw_history",
     "draw_reliability",
+    "draw_tree_list",
+    "drawings_to_bytes",
+    "from_displacy",
+    "heat_html",
     "heat_table",
+    "html_page",
     "make_printable",
     "reliability_text",
-    "tree_text",
+    "to_displacy",
+    "tree_lists",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.features import EdgeClusters, WordClusters, read_clusters
 from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, SpanningTrees
 from arbora.inference.packed import available_threads
+from arbora.inference.seen import SeenTrees
 from arbora.models.decoding import Decoder, Scored
 from arbora.models.hidden_clusters import HiddenClusters
 from arbora.models.lengths import check_lengths
@@ -44,6 +45,7 @@ if TYPE_CHECKING:  # loading and parsing do not need these modules
 
 __all__ = ["Parser", "load"]
 
+Trees = TypeVar("Trees", bound=SeenTrees)
 _SMALLEST_CHUNK = 1 << 14  # minimum number of bytes read at a time
 
 
@@ -237,9 +239,11 @@ class Parser:
         """
         order = self.model.options.order
         if isinstance(order, FirstOrderOptions):
-            return self._first_order(self._scored(sentence).summed.arcs_of(0))
+            arcs = self._scored(sentence).summed.arcs_of(0)
+            return _with_words(self._first_order(arcs), sentence)
         if isinstance(order.inference, ExactOptions):
-            return SecondOrderTrees(self._calibrated(sentence).sentence(0), root=self.model.root)
+            parts = self._calibrated(sentence).sentence(0)
+            return _with_words(SecondOrderTrees(parts, root=self.model.root), sentence)
         raise ArgumentError(
             f"distribution() requires a first-order model or inference='exact'; this model has "
             f"inference={order.inference.tag!r}: use "  # type: ignore[union-attr]
@@ -254,10 +258,12 @@ class Parser:
         """The distribution of a first-order model, or of a higher-order model's pruner."""
         companion = self.model.companion
         if companion is None:
-            return self._first_order(self._scored(sentence).summed.arcs_of(0))
+            arcs = self._scored(sentence).summed.arcs_of(0)
+            return _with_words(self._first_order(arcs), sentence)
         batch = self._scored(sentence).batch
         trees = companion.engine.trees
-        return self._first_order(companion.first_order(batch).arcs_of(0), trees == "projective")
+        arcs = companion.first_order(batch).arcs_of(0)
+        return _with_words(self._first_order(arcs, trees == "projective"), sentence)
 
     def beliefs(self, sentence: Sentence) -> LoopyTrees:
         """The beliefs over the trees of a sentence, for models with belief propagation."""
@@ -266,11 +272,12 @@ class Parser:
             raise ArgumentError(
                 "beliefs() requires a model trained with inference='bp'; use distribution()."
             )
-        return LoopyTrees(
+        beliefs = LoopyTrees(
             self._calibrated(sentence).sentence(0), self.model.options.trees, self.model.root,
             inference.iterations, inference.damping, inference.schedule,
             inference.factors or "pairs",
         )  # fmt: skip
+        return _with_words(beliefs, sentence)
 
     def cluster_posteriors(self, sentence: Sentence) -> FloatArray:
         """The posteriors p(z | x, edge) of a model's hidden clusters, (n+1, n+1, clusters).
@@ -350,6 +357,12 @@ def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
         raise ArgumentError(f"a model is loaded from a path, not from {type(path).__name__}.")
     check_path(path)
     return Parser.from_model(read_model(path), threads)
+
+
+def _with_words(trees: Trees, sentence: Sentence) -> Trees:
+    """The distribution, whose drawings then show the words."""
+    trees.words = tuple(sentence.forms)
+    return trees
 
 
 def _file_name(source: object) -> str | None:
