@@ -191,6 +191,15 @@ class _Plan:
         arc = self.arcs[i]
         return self._room(i) + self.metrics.label_width(f"→{max(arc.head, arc.modifier)}")
 
+    def _mark_room(self, last: int) -> float:
+        """The room for marks at a break after a word, if arcs lead from one side to the other."""
+        beyond = [
+            max(arc.head, arc.modifier)
+            for arc in self.arcs
+            if arc.head and min(arc.head, arc.modifier) <= last < max(arc.head, arc.modifier)
+        ]
+        return self.metrics.label_width(f"→{max(beyond)}") if beyond else 0
+
     def _other(self, i: int, word: int) -> int:
         return self.arcs[i].head + self.arcs[i].modifier - word
 
@@ -204,7 +213,7 @@ class _Plan:
             edge = centres[word] + self.halves[word][1]
             if word > first and edge > limit:
                 break
-            closed = max(edge, self._open_edge(first, word, centres))
+            closed = max(edge + self._mark_room(word), self._open_edge(first, word, centres))
             if word == first or closed <= limit:
                 best, best_width = word, closed
         kept = {word: centres[word] for word in range(first, best + 1)}
@@ -213,7 +222,7 @@ class _Plan:
     def _next_centre(self, word: int, first: int, centres: dict[int, float]) -> float:
         left, right = self.halves[word]
         if not centres:
-            centre = left
+            centre = left + self._mark_room(first - 1)  # marks hide no lines above the words
         else:
             centre = centres[word - 1] + self.halves[word - 1][1] + self.metrics.gap + left
         for i in self.ending[word]:

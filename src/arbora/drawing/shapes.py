@@ -140,7 +140,7 @@ def _arc_shape(one: Stretch, ground: float, place: Place) -> ArcShape:
     text = root_text(one.arc) if one.is_root else one.arc.text
     if text:
         middle = one.label_left + one.label_width / 2
-        shape.texts.append(_written("label", text, middle, y - 4, place))
+        shape.texts.append(_written("label", text, middle, y - 5, place))
     if one.open_left or one.open_right:
         leftwards = one.open_left != place.mirrored
         mark = f"{one.mark}←" if leftwards else f"→{one.mark}"
