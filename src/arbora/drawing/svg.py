@@ -54,7 +54,7 @@ def tree_svg(drawing: TreeDrawing, width: float | None = None, *, inline: bool =
     """The tree as SVG; `inline` is for pages, whose text colour it takes."""
     shapes = shapes_of(drawing, width)
     colours = _variables(_ANY) if inline else ""
-    style = f' style="{colours};max-width:100%;height:auto"' if inline else ""
+    style = f' style="{colours}"' if inline else ""
     rules = _RULES if inline else COLOURS + _RULES
     size = f'width="{_number(shapes.width)}" height="{_number(shapes.height)}"'
     box = f'viewBox="0 0 {_number(shapes.width)} {_number(shapes.height)}"'

@@ -273,7 +273,8 @@ class TreeDrawing:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.svg(width=NOTEBOOK, inline=True)
+        # A narrow window scrolls: shrunk letters would be unreadable.
+        return f"<div style='overflow-x:auto'>{self.svg(width=NOTEBOOK, inline=True)}</div>"
 
     def __rich__(self) -> Text:
         from arbora.drawing.terminal import tree_markup
