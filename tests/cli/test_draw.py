@@ -21,7 +21,8 @@ def trees(files):
     return files
 
 
-def test_text(run, trees):
+@pytest.mark.usefixtures("trees")
+def test_text(run):
     done = run("draw", "gold.conllu")
     assert done.exit_code == 0
     first, second = read_conllu("gold.conllu")
@@ -29,12 +30,13 @@ def test_text(run, trees):
     assert "sleeps" in run("draw", "-", input=GOLD).stdout
 
 
+@pytest.mark.usefixtures("trees")
 @pytest.mark.parametrize(
     ("which", "words"),
     [("1", ["sleeps"]), ("2", ["sang"]), ("2-2", ["sang"]), ("1-2", ["sleeps", "sang"]),
      ("-1", ["sleeps"]), ("2-", ["sang"]), ("1-", ["sleeps", "sang"])],
 )  # fmt: skip
-def test_sentences_by_number(run, trees, which, words):
+def test_sentences_by_number(run, which, words):
     shown = run("draw", "gold.conllu", "--sentences", which).stdout
     assert [word for word in ("sleeps", "sang") if word in shown] == words
 
@@ -48,17 +50,19 @@ def test_sentences_by_identifier(run, trees):
         assert "sang" not in done.stdout
 
 
-def test_probabilities_and_tags(run, trees):
+@pytest.mark.usefixtures("trees")
+def test_probabilities_and_tags(run):
     assert "%" not in run("draw", "p.conllu").stdout
     assert "det 42%" in run("draw", "p.conllu", "--probabilities").stdout
     assert "NOUN" in run("draw", "p.conllu").stdout
     assert "NOUN" not in run("draw", "p.conllu", "--no-tags").stdout
 
 
-def test_width(run, trees):
-    shown = run("draw", "gold.conllu", "--width", "30").stdout
+@pytest.mark.usefixtures("trees")
+def test_width(run):
+    shown = run("draw", "gold.conllu", "--width", "26").stdout
     assert "→" in shown
-    assert max(map(len, shown.splitlines())) <= 30
+    assert max(map(len, shown.splitlines())) <= 26
 
 
 def test_files(run, trees):
@@ -74,7 +78,8 @@ def test_files(run, trees):
     assert (trees / "all.html").read_text(encoding="utf-8").count("<svg") == 2
 
 
-def test_kbest_lists(run, model, trees):
+@pytest.mark.usefixtures("trees")
+def test_kbest_lists(run, model):
     listed = run("parse", "--model", model, "gold.conllu", "--kbest", "5", "-o", "k.conllu")
     assert listed.exit_code == 0
     assert run("draw", "k.conllu").stdout.count("sleeps") > 2
@@ -104,7 +109,8 @@ def test_errors(run, trees, arguments, parts):
     assert not list(trees.glob("x.*"))
 
 
-def test_an_encoding_without_boxes(trees):
+@pytest.mark.usefixtures("trees")
+def test_an_encoding_without_boxes():
     variables = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = arbora_process("draw", "gold.conllu", env=variables)
     assert done.returncode == 0
