@@ -15,7 +15,7 @@ from arbora import ArgumentError, FileError, TreeDrawing
 from arbora.drawing import drawings_to_bytes, from_displacy, html_page, to_displacy
 from arbora.drawing.latex import SPECIAL, escape_latex
 from arbora.drawing.layout import lay_out
-from arbora.drawing.shapes import MARGIN, PIXELS
+from arbora.drawing.shapes import ARROW, MARGIN, PIXELS
 
 from .drawn_trees import ANY_TEXT, drawings
 
@@ -44,6 +44,13 @@ def test_svg_arcs_lead_from_head_to_modifier(drawing):
         ends = [x - MARGIN for x in (points[0], points[-2])]
         if drawing.right_to_left:
             ends = [layout.width - x for x in ends]
+        # The line meets the head's word, and stops inside the arrowhead over the modifier's.
+        feet = {
+            end: points[place] for end, place in zip(sorted((head, modifier)), (1, -1), strict=True)
+        }
+        ground = numbers(tip.get("d"))[1]
+        assert feet[modifier] == pytest.approx(ground - ARROW + 1, abs=0.11)
+        assert not head or feet[head] == pytest.approx(ground, abs=0.11)
         into = numbers(tip.get("d"))[0] - MARGIN
         into = layout.width - into if drawing.right_to_left else into
         words = {word.number: word for word in row.words}

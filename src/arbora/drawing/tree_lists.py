@@ -38,7 +38,7 @@ def draw_tree_list(
     """
     if len(sentences) == 1:
         return TreeDrawing.from_sentence(sentences[0], tags=tags)
-    trees = {}
+    trees: dict[tuple[tuple[int, str], ...], str] = {}
     for sentence in sentences:
         tree = tuple(zip(sentence.heads.tolist(), sentence.labels, strict=True))
         trees.setdefault(tree, comment_value(sentence, "arbora.log_prob"))
