@@ -9,17 +9,15 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.patches import FancyArrowPatch
 
-from arbora import SpanningTrees
+from arbora import Sentence, SpanningTrees, TreeDrawing, read_conllu
 from arbora.drawing import draw_reliability
 from arbora.evaluation.reliability import Calibration, CalibrationBin
 from arbora.testing import lu_marginals, precise_spanning
 
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"
-INK, SOFT, BEST = "#22303c", "#b8c4cc", "#1b6ca8"
+SOFT, BEST = "#b8c4cc", "#1b6ca8"
 
 mpl.rcParams.update({"svg.hashsalt": "arbora", "font.size": 11, "axes.edgecolor": SOFT})
 
@@ -29,73 +27,45 @@ def save(figure: plt.Figure, name: str) -> None:
     plt.close(figure)
 
 
-def draw_arcs(axes: Axes, words: list[str], trees: SpanningTrees) -> None:
-    """Draws arcs with a probability of at least 2 %, as wide as they are probable."""
-    best = trees.argmax().heads
-    tokens = ["ROOT", *words]
-    widths = [0.62 + 0.15 * len(token) for token in tokens]
-    x = np.cumsum(widths) - np.array(widths) / 2
-    for m in range(1, len(tokens)):
-        for h in range(len(tokens)):
-            p = trees.marginals[h, m]
-            if h == m or p < 0.02:
-                continue
-            chosen = best[m - 1] == h
-            side = 0.09 if x[h] < x[m] else -0.09
-            axes.add_patch(
-                FancyArrowPatch(
-                    (x[h] + side, 0.0),
-                    (x[m] - side / 3, 0.0),
-                    connectionstyle=f"arc3,rad={-0.55 if x[h] < x[m] else 0.55}",
-                    arrowstyle="-|>",
-                    mutation_scale=9,
-                    linewidth=0.6 + 2.4 * p,
-                    color=BEST if chosen else "#d98b4a",
-                    alpha=0.35 + 0.65 * p,
-                    shrinkA=0,
-                    shrinkB=0,
-                )
-            )
-    for token, place in zip(tokens, x, strict=True):
-        colour = SOFT if token == "ROOT" else INK
-        axes.text(place, -0.08, token, ha="center", va="top", color=colour, fontsize=13)
-    axes.set_xlim(0, sum(widths))
-    axes.set_ylim(-0.3, 1.12)
-    axes.axis("off")
+def telescope() -> SpanningTrees:
+    """The distribution of an example."""
+    example = runpy.run_path(str(DOCS.parent / "examples" / "05_who_has_the_telescope.py"))
+    trees = SpanningTrees(example["scores"]())
+    trees.words = example["WORDS"]
+    return trees
 
 
-def draw_heat(axes: Axes, words: list[str], trees: SpanningTrees) -> None:
-    n = len(words)
-    p = trees.marginals[:, 1:]
-    axes.imshow(p, cmap="Blues", vmin=0, vmax=1.15, aspect="auto")
-    for h in range(n + 1):
-        for m in range(n):
-            if h != m + 1 and p[h, m] >= 0.005:
-                colour = "white" if p[h, m] > 0.6 else INK
-                axes.text(m, h, f"{100 * p[h, m]:.0f}", ha="center", va="center", color=colour)
-    axes.set_xticks(range(n), words)
-    axes.set_yticks(range(n + 1), ["ROOT", *words])
-    axes.xaxis.tick_top()
-    axes.set_ylabel("head")
-    axes.tick_params(length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+def example_sentence(name: str) -> Sentence:
+    """A sentence of the example treebank by its identifier."""
+    for part in ("train", "dev", "test"):
+        for sentence in read_conllu(DOCS.parent / "examples" / "treebank" / f"{part}.conllu"):
+            if f"# sent_id = {name}" in sentence.comments:
+                return sentence
+    raise LookupError(name)
 
 
-def picture_of_a_sentence() -> None:
-    demo = runpy.run_path(str(DOCS.parent / "examples" / "demo.py"))
-    words, trees = demo["WORDS"], SpanningTrees(demo["scores"]())
-    figure, (top, bottom) = plt.subplots(
-        2, 1, figsize=(8.2, 6.4), height_ratios=[1, 1.25], layout="constrained"
-    )
-    draw_arcs(top, words, trees)
-    draw_heat(bottom, words, trees)
-    bottom.set_title(
-        f"P(head | word) in percent · log Z = {trees.log_partition:.2f} · "
-        f"entropy {trees.entropy():.2f} nats",
-        loc="left", fontsize=11, color=INK, pad=26,
-    )  # fmt: skip
-    save(figure, "sentence.svg")
+def pictures_of_trees() -> dict[str, str]:
+    """The picture of README, and those of the page on drawing, by name."""
+    return {
+        "sentence.svg": telescope().svg(threshold=0.02),
+        "tree.svg": example_sentence("weather-16").svg(),
+        "tree_in_rows.svg": example_sentence("tools-06").svg(width=520),
+        "tree_right_to_left.svg": ARABIC.svg(),
+        "tree_nonprojective.svg": NONPROJECTIVE.svg(),
+    }
+
+
+ARABIC = TreeDrawing(
+    ["قرأ", "الطالب", "كتابا", "جديدا", "في", "المكتبة", "."],
+    [0, 1, 1, 3, 6, 1, 1],
+    ["root", "nsubj", "obj", "amod", "case", "obl", "punct"],
+    tags=["VERB", "NOUN", "NOUN", "ADJ", "ADP", "NOUN", "PUNCT"],
+)
+NONPROJECTIVE = TreeDrawing(
+    ["A", "talk", "began", "about", "the", "weather"],
+    [2, 3, 0, 6, 6, 2],
+    ["det", "nsubj", "root", "case", "det", "nmod"],
+)
 
 
 def worst_errors(scale: float, rng: np.random.Generator, count: int = 15) -> tuple[float, float]:
@@ -158,6 +128,7 @@ def picture_of_reliability() -> None:
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
-    picture_of_a_sentence()
+    for name, picture in pictures_of_trees().items():
+        (IMAGES / name).write_text(picture, encoding="utf-8")
     picture_of_the_numbers()
     picture_of_reliability()

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from arbora import Mixture, ProjectiveTrees, SpanningTrees
-from arbora.drawing import make_printable, tree_text
+from arbora.drawing import make_printable
 
 WORDS = ["old", "men", "and", "women", "left"]
 
@@ -20,7 +20,7 @@ def main() -> None:
         scores[head, word] += 2.5
     trees = SpanningTrees(scores)
 
-    print(tree_text(WORDS, trees.argmax().heads))
+    print(trees.argmax().draw(WORDS))
     print(f"log Z {trees.log_partition:.4f}, entropy {trees.entropy():.4f} nats")
     print(f"P(men <- left) = {trees.marginals[5, 2]:.3f}")
 

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from arbora import ProjectiveTrees, SpanningTrees
-from arbora.drawing import make_printable, tree_text
+from arbora.drawing import TreeDrawing, make_printable
 
 WORDS = ["He", "saw", "her"]
 CLASSES = [
@@ -27,7 +27,7 @@ def main() -> None:
     for kind, root, name, heads in CLASSES:
         trees = kind(np.zeros((4, 4)), root=root)  # type: ignore[arg-type]  # one of the two roots
         count = round(np.exp(trees.log_partition))
-        print(f"{name}: {count} trees, among them\n\n{tree_text(WORDS, heads)}\n")
+        print(f"{name}: {count} trees, among them\n\n{TreeDrawing(WORDS, heads)}\n")
         assert trees.log_prob(heads) > -np.inf
 
 

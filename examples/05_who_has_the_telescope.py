@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from arbora import SpanningTrees
-from arbora.drawing import heat_table, make_printable, tree_text
+from arbora.drawing import heat_table, make_printable
 
 WORDS = ["I", "saw", "the", "man", "with", "the", "telescope"]
 ARCS = {  # (head, modifier): log-score; every other arc scores -4
@@ -39,7 +39,7 @@ def main() -> None:
     best = trees.argmax()
     print(f"\nA distribution over the trees of: {' '.join(WORDS)}\n")
     print(f"The best tree, with probability {np.exp(trees.log_prob(best.heads)):.0%}\n")
-    print(tree_text(WORDS, best.heads))
+    print(best.draw(WORDS))
 
     print("\nHow likely each arc is, in percent (rows: heads, columns: words)\n")
     print(heat_table(WORDS, trees.marginals))
@@ -57,7 +57,7 @@ def main() -> None:
 
     print("\nThe man has the telescope, we are told: required=[(4, 5)]\n")
     told = trees.constrain(required=[(4, 5)])
-    print(tree_text(WORDS, told.argmax().heads))
+    print(told.argmax().draw(WORDS))
     moved = np.abs(told.marginals - trees.marginals).max(axis=0)[1:]
     others = [f"{w} ({d:.0%})" for w, d in zip(WORDS, moved, strict=True) if d > 0.02]
     print(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from arbora import Automaton, HeadAutomata, Parts
-from arbora.drawing import make_printable, tree_text
+from arbora.drawing import TreeDrawing, make_printable
 
 Floats = NDArray[np.float64]
 
@@ -120,7 +120,7 @@ def main() -> None:
     for what in ("central", "steep"):
         words, arcs, senses = photographed(what)
         answer = decode(arcs, senses)
-        print(tree_text(words, answer.heads))
+        print(TreeDrawing(words, answer.heads))
         state = "certified" if answer.certified else f"not certified, bound {answer.bound:.2f}"
         print(f"\n  a {what} bank is {SENSES[answer.senses[BANK]]}")
         owner = words[answer.heads[6] - 1]

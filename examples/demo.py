@@ -14,7 +14,7 @@ from textwrap import shorten
 import numpy as np
 
 from arbora import ParsedSentence, Parser, Sentence, evaluate, read_conllu
-from arbora.drawing import make_printable, tree_text
+from arbora.drawing import make_printable
 from arbora.fitting.loop import PassRecord
 
 TREEBANK = Path(__file__).parent / "treebank"
@@ -94,16 +94,11 @@ def most_telling_answer(
     return best[1], best[2]
 
 
-def draw(sentence: Sentence, heads: np.ndarray, marginals: np.ndarray) -> None:
-    probabilities = marginals[heads, np.arange(1, len(heads) + 1)]
-    print(tree_text(sentence.forms, heads, [f"{p:.0%}" for p in probabilities]))
-
-
 def ask_a_person(parser: Parser, sentence: Sentence, word: int) -> None:
     trees = parser.distribution(sentence)
     before = trees.mbr().heads
     print(f"\n{sentence.text}\n\nThe tree, with the probability of each arc\n")
-    draw(sentence, before, trees.marginals)
+    print(trees.draw(threshold=0.05))
     head = int(sentence.heads[word - 1])
     told = trees.constrain(required=[(head, word)])
     after = told.mbr().heads
@@ -111,7 +106,7 @@ def ask_a_person(parser: Parser, sentence: Sentence, word: int) -> None:
         f"\nA person says: {name(sentence, word)} belongs to {name(sentence, head)} "
         f"(it had {trees.marginals[head, word]:.0%}). The rest is parsed again around it\n"
     )
-    draw(sentence, after, told.marginals)
+    print(told.draw(threshold=0.05))
     changed = [w for w in range(1, len(sentence) + 1) if before[w - 1] != after[w - 1]]
     changes = [f"{name(sentence, w)} <- {name(sentence, int(after[w - 1]))}" for w in changed]
     right = [int((heads == sentence.heads).sum()) for heads in (before, after)]

@@ -22,13 +22,14 @@ LAYERS: list[tuple[str, ...]] = [
     ("parsers",),
     ("fitting",),
     ("models",),
-    ("losses", "evaluation", "drawing"),
+    ("losses", "evaluation"),
     ("inference", "scoring"),
     ("scores",),
     ("features",),
     ("data",),
     ("options",),
     ("arrays", "types"),
+    ("drawing",),  # low, so that every type can draw itself; it takes plain values only
     ("names", "errors"),
 ]
 

@@ -30,6 +30,7 @@ from arbora.errors import (
 
 if TYPE_CHECKING:
     from arbora.data import Sentence, read_conllu, write_conllu
+    from arbora.drawing import TreeDrawing
     from arbora.evaluation import (
         AttachmentScores,
         Calibration,
@@ -103,6 +104,7 @@ __all__ = [
     "TooLargeError",
     "Tree",
     "TreeBatch",
+    "TreeDrawing",
     "__version__",
     "calibration",
     "compare",
@@ -116,6 +118,7 @@ __all__ = [
 # Loaded when first asked for: the command line's help should not wait for NumPy.
 _HOMES = {
     "arbora.data": "Sentence read_conllu write_conllu",
+    "arbora.drawing": "TreeDrawing",
     "arbora.evaluation": "AttachmentScores Calibration Comparison calibration compare evaluate",
     "arbora.inference": "Automaton Decision Derivation Derivations FactorGraph GraphGradient "
     "HeadAutomata Hypergraph LoopyTrees Mixture PartGradient ProjectiveTrees SecondOrderBatch "

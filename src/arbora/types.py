@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arbora.names import Root, TreeClass
+
+if TYPE_CHECKING:
+    from arbora.drawing import TreeDrawing
 
 __all__ = ["Decoded", "FloatArray", "IntArray", "Root", "Samples", "Tree", "TreeClass"]
 
@@ -54,6 +58,42 @@ class Tree:
     def arcs(self) -> list[tuple[int, int]]:
         """The arcs as pairs (head, modifier), in word order."""
         return [(int(head), word) for word, head in enumerate(self.heads, start=1)]
+
+    def draw(
+        self,
+        words: Sequence[str] | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        width: int | None = None,
+    ) -> TreeDrawing:
+        """A drawing: `print` shows it as text, a notebook as a picture.
+
+        Without `words`, their numbers stand for them. `label_names` are the names of the labels, in
+        the order of their numbers. `width` is that of the text in characters; by default the
+        terminal's.
+        """
+        from arbora.drawing import TreeDrawing
+
+        labels = None
+        if self.labels is not None:
+            labels = [str(i) if label_names is None else label_names[i] for i in self.labels]
+        shown = [str(word) for word in range(1, len(self) + 1)] if words is None else words
+        return TreeDrawing(shown, self.heads, labels, tags=tags, width=width)
+
+    def svg(
+        self,
+        words: Sequence[str] | None = None,
+        *,
+        label_names: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        width: float | None = None,
+    ) -> str:
+        """A picture of the tree as SVG; `width` is in pixels, and longer sentences have rows."""
+        return self.draw(words, label_names=label_names, tags=tags).svg(width)
+
+    def _repr_html_(self) -> str:
+        return self.draw()._repr_html_() + f"<div>score {self.score:.6g}</div>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _tree, (self.heads, self.labels, self.score)

@@ -12,7 +12,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "count"), [("parsing", 9), ("approximation_aware", 2)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("parsing", 9), ("approximation_aware", 2), ("how-to/draw_trees", 5)]
+)
 def test_commands_of_the_guide(run, tmp_path, monkeypatch, name, count):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")

@@ -12,6 +12,7 @@ import typer
 from arbora.cli import (
     compare,
     convert,
+    draw,
     evaluate,
     explain,
     inspect,
@@ -50,6 +51,7 @@ app.command("compare", rich_help_panel=EVALUATE, epilog=compare.EXAMPLES)(compar
 app.command("reproduce", rich_help_panel=EVALUATE, epilog=reproduce.EXAMPLES)(reproduce.reproduce)
 app.command("stats", rich_help_panel=DATA, epilog=stats.EXAMPLES)(stats.stats)
 app.command("convert", rich_help_panel=DATA, epilog=convert.EXAMPLES)(convert.convert)
+app.command("draw", rich_help_panel=DATA, epilog=draw.EXAMPLES)(draw.draw)
 app.command("inspect", rich_help_panel=DATA, epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("explain", rich_help_panel=DATA, epilog=explain.EXAMPLES)(explain.explain)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,9 @@ from arbora.data.block import Block, is_text
 from arbora.data.formats import layout_named
 from arbora.errors import ArgumentError, ShapeError
 from arbora.types import IntArray
+
+if TYPE_CHECKING:
+    from arbora.drawing import TreeDrawing
 
 __all__ = ["Misc", "Sentence", "check_heads", "parse_feats"]
 
@@ -220,6 +223,27 @@ class Sentence:
         except ValueError as error:
             raise ArgumentError(f"{error}.") from error
         return self.from_bytes(text, self.format)
+
+    def draw(
+        self, *, tags: bool = True, probabilities: bool = True, width: int | None = None
+    ) -> TreeDrawing:
+        """A drawing of the tree: `print` shows it as text, a notebook as a picture.
+
+        Probabilities are shown if the parser gave them or the file has them. `width` is that of the
+        text in characters; by default the terminal's.
+        """
+        from arbora.drawing import TreeDrawing
+
+        return TreeDrawing.from_sentence(self, tags=tags, probabilities=probabilities, width=width)
+
+    def svg(
+        self, width: float | None = None, *, tags: bool = True, probabilities: bool = True
+    ) -> str:
+        """A picture of the tree as SVG; `width` is in pixels, and longer sentences have rows."""
+        return self.draw(tags=tags, probabilities=probabilities).svg(width)
+
+    def _repr_html_(self) -> str:
+        return self.draw()._repr_html_()
 
     def __bytes__(self) -> bytes:
         return self._block.text(self._index)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from arbora.drawing.figure import new_figure
 from arbora.errors import ArgumentError, unwritable
 
 if TYPE_CHECKING:
@@ -106,11 +107,4 @@ def check_drawing(path: str | os.PathLike[str]) -> None:
 
 
 def _new_figure(panels: int) -> Figure:
-    try:
-        # Not pyplot: it would keep the figure alive and might open a window.
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ArgumentError(
-            'drawing requires matplotlib: install it with pip install "arbora[plot]".'
-        ) from error
-    return Figure(figsize=(4.2 * panels, 3.4), layout="constrained")
+    return new_figure((4.2 * panels, 3.4), layout="constrained")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from arbora.errors import ArgumentError
+from arbora.drawing.figure import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,12 +79,5 @@ def draw_reliability(calibration: Reliability, axes: Axes | None = None) -> Axes
 
 
 def _new_axes() -> Axes:
-    try:
-        # Not pyplot: it would keep the figure alive and might open a window.
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ArgumentError(
-            'drawing requires matplotlib: install it with pip install "arbora[plot]".'
-        ) from error
-    axes: Axes = Figure(figsize=(4.2, 4.2), layout="constrained").add_subplot()
+    axes: Axes = new_figure((4.2, 4.2), layout="constrained").add_subplot()
     return axes

@@ -108,6 +108,21 @@ class AttachmentScores:
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from arbora.drawing.page import html_table
+
+        rows = [("this rule", self.tokens, number(self.uas), number(self.las))]
+        rows += [
+            (name.lower(), other.tokens, number(other.uas), number(other.las))
+            for name, other in self.other_counts().items()
+        ]
+        whole = f"{number(self.complete).strip()} % of {self.sentences:,} sentences without a wrong"
+        return html_table(
+            ["in %", "words", "UAS", "LAS"], rows,
+            caption=f"rule {self.rule}: {self.rule_description}{self.left_out()}",
+            notes=[f"{whole} head", *self.notes],
+        )  # fmt: skip
+
     def left_out(self) -> str:
         """A remark on words without a gold head; empty if there are none."""
         return unannotated_text(self.unannotated)

@@ -47,6 +47,20 @@ class Calibration:
         """Plain values, as for JSON."""
         return {**vars(self), "bins": [dict(vars(entry)) for entry in self.bins]}
 
+    def _repr_html_(self) -> str:
+        from arbora.drawing.page import html_table
+
+        rows = [
+            (
+                f"{100 * b.low:.2f} to {100 * b.high:.2f}", f"{100 * b.confidence:.2f}",
+                f"{100 * b.accuracy:.2f}", f"{b.count:,}",
+            )
+            for b in self.bins
+        ]  # fmt: skip
+        summary = str(self).splitlines()[:2]
+        headings = ["bin in %", "probability", "right", "count"]
+        return html_table(headings, rows, caption="; ".join(summary))
+
     def __str__(self) -> str:
         lines = [
             f"{self.count:,} predictions, {100 * self.accuracy:.2f} % right, "

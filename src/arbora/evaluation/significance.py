@@ -74,6 +74,22 @@ class Comparison:
         """A remark on words without a gold head; empty if there are none."""
         return unannotated_text(self.unannotated)
 
+    def _repr_html_(self) -> str:
+        from arbora.drawing.page import html_table
+
+        rows = [
+            (
+                name, number(d.a), number(d.b), f"{d.difference:+.2f}",
+                "[{:+.2f}, {:+.2f}]".format(*d.interval), f"{d.permutation_p:.4f}",
+                f"{d.sign_p:.4f}",
+            )
+            for name, d in (("UAS", self.uas), ("LAS", self.las))
+        ]  # fmt: skip
+        headings = ["in %", "A", "B", "B-A", "95 % interval", "p (permutation)", "p (sign)"]
+        size = f"{self.tokens:,} words in {self.sentences:,} sentences"
+        caption = f"{size}; rule {self.rule}: {self.rule_description}{self.left_out()}"
+        return html_table(headings, rows, caption=caption, notes=self.notes)
+
     def __str__(self) -> str:
         lines = [
             f"{self.tokens:,} words in {self.sentences:,} sentences",

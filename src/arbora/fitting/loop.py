@@ -89,6 +89,20 @@ class History:
         """The learning rate of each phase, given or found; None for learners without one."""
         return [phase.rate for phase in self.phases]
 
+    def _repr_html_(self) -> str:
+        from arbora.drawing.page import html_table
+
+        rows = [
+            (
+                f"{one.number}{' (best)' if one.number == self.best else ''}", f"{one.loss:.5f}",
+                *("" if score is None else f"{score:.2f}" for score in (one.uas, one.las)),
+                f"{one.seconds:.1f}",
+            )
+            for one in self.passes
+        ]  # fmt: skip
+        headings = ["pass", "loss per word", "dev UAS", "dev LAS", "seconds"]
+        return html_table(headings, rows, caption=f"{len(self.passes)} passes, best {self.best}")
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
         return asdict(self)

@@ -20,6 +20,7 @@ from arbora.inference.arguments import (
 from arbora.inference.decoding import minimum_bayes_risk
 from arbora.inference.packed import Packed, PackedSums, available_threads
 from arbora.inference.packing import pack, pack_list, pack_stack
+from arbora.inference.seen import batch_html
 from arbora.types import FloatArray, Root, Samples
 
 if TYPE_CHECKING:
@@ -129,6 +130,9 @@ class TreeBatch(Generic[D]):
 
     def __repr__(self) -> str:
         return f"<{self._size} sentences of {self._kind.__name__}, root={self._packed.root!r}>"
+
+    def _repr_html_(self) -> str:
+        return batch_html(self)
 
     @property
     def log_partition(self) -> list[Any]:

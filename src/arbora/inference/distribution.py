@@ -29,13 +29,14 @@ from arbora.inference.divergence import check_comparable, has_more_trees
 from arbora.inference.packed import Packed, SentenceSums, read_only
 from arbora.inference.packing import pack
 from arbora.inference.risk import ArcLoss, expected_costs, least_cost
+from arbora.inference.seen import SeenTrees
 from arbora.inference.tree_checks import in_class
 from arbora.types import FloatArray, Root, Samples, Tree, TreeClass
 
 __all__ = ["TreeDistribution"]
 
 
-class TreeDistribution:
+class TreeDistribution(SeenTrees):
     """What `SpanningTrees` and `ProjectiveTrees` have in common.
 
     Parameters
@@ -314,7 +315,9 @@ class TreeDistribution:
         packed = self._packed.with_scores(np.ascontiguousarray(scores).ravel())
         for error in packed.check().values():
             raise error
-        return self._from_packed(packed)
+        told = self._from_packed(packed)
+        told.words = self.words
+        return told
 
     # Helpers.
 

@@ -21,13 +21,14 @@ from arbora.inference.packing import pack
 from arbora.inference.part_lists import PartLists
 from arbora.inference.risk import ArcLoss, expected_costs, least_cost
 from arbora.inference.second_order import PartGradient
+from arbora.inference.seen import SeenTrees
 from arbora.scores import PartKind, Parts, Scores
 from arbora.types import FloatArray, Root, Tree, TreeClass
 
 __all__ = ["LoopyTrees"]
 
 
-class LoopyTrees:
+class LoopyTrees(SeenTrees):
     """Beliefs about trees that score arcs and parts of any kind, approximate in general.
 
     Without parts they are exact after one iteration. With parts, an iteration costs one sum over

@@ -15,12 +15,13 @@ from arbora.inference.decoding import minimum_bayes_risk
 from arbora.inference.distribution import TreeDistribution
 from arbora.inference.packed import check_draws, read_only
 from arbora.inference.risk import ArcLoss, expected_costs, least_cost
+from arbora.inference.seen import SeenTrees
 from arbora.types import FloatArray, Root, Samples, Tree
 
 __all__ = ["Mixture"]
 
 
-class Mixture:
+class Mixture(SeenTrees):
     """A weighted average of distributions over trees of the same words.
 
     Parameters

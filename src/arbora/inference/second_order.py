@@ -24,6 +24,7 @@ from arbora.inference.packing import pack
 from arbora.inference.part_lists import PartLists
 from arbora.inference.risk import ArcLoss, expected_costs, least_cost
 from arbora.inference.second_order_batch import SecondOrderBatch
+from arbora.inference.seen import SeenTrees
 from arbora.inference.tree_checks import in_class
 from arbora.inference.trees import ProjectiveTrees
 from arbora.scores import PartKind, Parts, Scores
@@ -39,7 +40,7 @@ class PartGradient(NamedTuple):
     parts: dict[PartKind, FloatArray]
 
 
-class SecondOrderTrees:
+class SecondOrderTrees(SeenTrees):
     """Projective trees that score arcs, consecutive siblings, grandparents and grandsiblings.
 
     Consecutive siblings alone take O(n^3), grandparents and grandsiblings O(n^4); forbidden arcs
@@ -251,7 +252,9 @@ class SecondOrderTrees:
         Parts that become impossible keep their entries, with a marginal of 0.
         """
         arcs = masked(self.scores, required, forbidden, self.root)
-        return self._of(arcs, self._lists, self.root, self._key)
+        told = self._of(arcs, self._lists, self.root, self._key)
+        told.words = self.words
+        return told
 
     def __mul__(self, other: Self) -> Self:
         """The product of experts: scores add up."""

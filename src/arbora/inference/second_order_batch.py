@@ -16,6 +16,7 @@ from arbora.inference.packed import available_threads
 from arbora.inference.packed_second_order import PackedSecondOrder, SecondOrderSums
 from arbora.inference.packing import pack
 from arbora.inference.part_lists import PartLists
+from arbora.inference.seen import batch_html
 from arbora.scores import PartKind, Parts, Scores
 from arbora.types import FloatArray, Root, Tree
 
@@ -92,6 +93,9 @@ class SecondOrderBatch:
 
     def __repr__(self) -> str:
         return f"<{len(self)} sentences of SecondOrderTrees, root={self._root!r}>"
+
+    def _repr_html_(self) -> str:
+        return batch_html(self)
 
     @property
     def log_partition(self) -> list[Any]:

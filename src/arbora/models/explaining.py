@@ -27,6 +27,7 @@ from arbora.types import FloatArray, IntArray
 __all__ = ["Contribution", "Explanation", "check_word", "explain_arc"]
 
 _DIRECTIONS = ("left", "right", "root")  # the first atom of every label template
+_SHOWN = 15  # contributions in a notebook
 _Name = tuple[str, tuple[str, ...], str, str]  # template, atoms, variant, outcome
 
 
@@ -75,6 +76,25 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
         return asdict(self) | {"difference": self.difference}
+
+    def _repr_html_(self) -> str:
+        from arbora.drawing.page import html_table
+
+        rows = [
+            (one.template, " | ".join(one.atoms), one.variant, one.outcome, f"{one.value:+.4f}")
+            for one in self.contributions[:_SHOWN]
+        ]
+        rest = self.contributions[_SHOWN:]
+        if rest:
+            others = sum(one.value for one in rest)
+            rows.append((f"{len(rest):,} more", "", "", "", f"{others:+.4f}"))
+        names = [f"word {head}" if head else "the root" for head in (self.head, self.against)]
+        caption = (
+            f"word {self.word} under {names[0]} rather than {names[1]}: {self.explains}, "
+            f"{self.score:.4f} and {self.against_score:.4f}, difference {self.difference:+.4f}"
+        )
+        headings = ["template", "its parts", "direction, distance", "speaks for", "adds"]
+        return html_table(headings, rows, caption=caption)
 
 
 def explain_arc(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from arbora.data import Block, Sentence
 from arbora.data.treebank import read_treebank
 from arbora.errors import ArgumentError
 from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, SpanningTrees
+from arbora.inference.seen import SeenTrees
 from arbora.inference.tree_checks import are_trees
 from arbora.models.decoding import Decoder, Scored
 from arbora.models.hidden_clusters import HiddenClusters
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from arbora.models.explaining import Explanation
 
 __all__ = ["Questions"]
+
+Trees = TypeVar("Trees", bound=SeenTrees)
 
 
 class Questions:
@@ -60,9 +63,11 @@ class Questions:
         """
         order = self.model.options.order
         if isinstance(order, FirstOrderOptions):
-            return self._first_order(self._scored(sentence).summed.arcs_of(0))
+            arcs = self._scored(sentence).summed.arcs_of(0)
+            return _with_words(self._first_order(arcs), sentence)
         if isinstance(order.inference, ExactOptions):
-            return SecondOrderTrees(self._calibrated(sentence).sentence(0), root=self.model.root)
+            parts = self._calibrated(sentence).sentence(0)
+            return _with_words(SecondOrderTrees(parts, root=self.model.root), sentence)
         raise ArgumentError(
             f"distribution() requires a first-order model or inference='exact'; this model has "
             f"inference={order.inference.tag!r}: use "  # type: ignore[union-attr]
@@ -77,10 +82,12 @@ class Questions:
         """The distribution of a first-order model, or of a higher-order model's pruner."""
         companion = self.model.companion
         if companion is None:
-            return self._first_order(self._scored(sentence).summed.arcs_of(0))
+            arcs = self._scored(sentence).summed.arcs_of(0)
+            return _with_words(self._first_order(arcs), sentence)
         batch = self._scored(sentence).batch
         trees = companion.engine.trees
-        return self._first_order(companion.first_order(batch).arcs_of(0), trees == "projective")
+        arcs = companion.first_order(batch).arcs_of(0)
+        return _with_words(self._first_order(arcs, trees == "projective"), sentence)
 
     def beliefs(self, sentence: Sentence) -> LoopyTrees:
         """The beliefs over the trees of a sentence, for models with belief propagation."""
@@ -89,11 +96,12 @@ class Questions:
             raise ArgumentError(
                 "beliefs() requires a model trained with inference='bp'; use distribution()."
             )
-        return LoopyTrees(
+        beliefs = LoopyTrees(
             self._calibrated(sentence).sentence(0), self.model.options.trees, self.model.root,
             inference.iterations, inference.damping, inference.schedule,
             inference.factors or "pairs",
         )  # fmt: skip
+        return _with_words(beliefs, sentence)
 
     def cluster_posteriors(self, sentence: Sentence) -> FloatArray:
         """The posteriors p(z | x, edge) of a model's hidden clusters, (n+1, n+1, clusters).
@@ -142,3 +150,9 @@ class Questions:
             heads = parse_block(self.decoder(), block, ParseOptions()).trees.heads
             head = int(heads[word - 1]) if head is None else head
         return explain_arc(self.model, block, heads, word, head, against)
+
+
+def _with_words(trees: Trees, sentence: Sentence) -> Trees:
+    """The distribution, whose drawings then show the words."""
+    trees.words = tuple(sentence.forms)
+    return trees

@@ -57,6 +57,20 @@ class Tuning:
     parser: Parser
     rule: str
 
+    def _repr_html_(self) -> str:
+        from arbora.drawing.page import html_table
+
+        names = list(self.trials[0].options) if self.trials else []
+        rows = [
+            (
+                place, *(one.options[name] for name in names), f"{one.uas:.2f}",
+                "" if one.las is None else f"{one.las:.2f}", one.best_pass,
+            )
+            for place, one in enumerate(self.trials, start=1)
+        ]  # fmt: skip
+        headings = ["trial", *names, "dev UAS", "dev LAS", "best pass"]
+        return html_table(headings, rows, caption=f"{len(rows)} trials, rule {self.rule}")
+
 
 def default_grid(options: ParserOptions) -> dict[str, list[Any]]:
     """Values around the defaults of the learner's most important options."""
