@@ -44,11 +44,13 @@ SplitRules make_rules(const std::vector<RuleRow>& rows) {
   return SplitRules(std::move(rules));
 }
 
-Lexicon make_lexicon(const Input<std::uint32_t>& keys, const Bytes& tokens, const Bytes& words) {
+Lexicon make_lexicon(const Input<std::uint32_t>& keys, const Bytes& tokens, const Bytes& words,
+                     const Bytes& small) {
   check_count(tokens.size(), keys.size(), "tokens");
   check_count(words.size(), keys.size(), "words");
+  check_count(small.size(), keys.size(), "small");
   return Lexicon({keys.data(), keys.size()}, {tokens.data(), tokens.size()},
-                 {words.data(), words.size()});
+                 {words.data(), words.size()}, {small.data(), small.size()});
 }
 
 segmentation::OpenPairs make_open(const Bytes& open) {
@@ -114,9 +116,9 @@ Examples boundary_examples(const std::vector<const Paragraph*>& known, const Byt
 }
 
 Examples sentence_examples(const std::vector<const Paragraph*>& known, bool lines_matter,
-                           int bits) {
+                           const Lexicon& lexicon, int bits) {
   Examples made;
-  for (const Paragraph* one : known) add_sentence_examples(*one, lines_matter, bits, made);
+  for (const Paragraph* one : known) add_sentence_examples(*one, lines_matter, lexicon, bits, made);
   return made;
 }
 
@@ -166,8 +168,8 @@ void bind_examples(nb::module_& module) {
       .def_prop_ro("right", [](const Examples& e) { return to_array(std::vector(e.right)); });
   module.def("boundary_examples", &boundary_examples, "known"_a, "open"_a, "lexicon"_a, "bits"_a,
              nb::call_guard<nb::gil_scoped_release>());
-  module.def("sentence_examples", &sentence_examples, "known"_a, "lines_matter"_a, "bits"_a,
-             nb::call_guard<nb::gil_scoped_release>());
+  module.def("sentence_examples", &sentence_examples, "known"_a, "lines_matter"_a, "lexicon"_a,
+             "bits"_a, nb::call_guard<nb::gil_scoped_release>());
   module.def("split_examples", &split_examples, "known"_a, "rules"_a, "lexicon"_a, "bits"_a,
              nb::call_guard<nb::gil_scoped_release>());
   module.def("pair_counts", &pair_counts, "known"_a,
@@ -213,10 +215,10 @@ void bind_segmentation(nb::module_& module) {
   nb::class_<Lexicon>(module, "Lexicon")
       .def(
           "__init__",
-          [](Lexicon* self, Input<std::uint32_t> keys, Bytes tokens, Bytes words) {
-            new (self) Lexicon(make_lexicon(keys, tokens, words));
+          [](Lexicon* self, Input<std::uint32_t> keys, Bytes tokens, Bytes words, Bytes small) {
+            new (self) Lexicon(make_lexicon(keys, tokens, words, small));
           },
-          "keys"_a, "tokens"_a, "words"_a);
+          "keys"_a, "tokens"_a, "words"_a, "small"_a);
   nb::class_<Paragraph>(module, "Paragraph")
       .def(
           "__init__",

@@ -81,6 +81,47 @@ void append(Characters& characters, char32_t point) {
   characters.lower.push_back(kind == CharacterClass::space ? U' ' : lower_of(point));
 }
 
+namespace {
+
+// Marks the address in the chunk begin ... end - 1, if there is one.
+void mark_chunk(Characters& text, Index begin, Index end) {
+  const auto is_small = [&](Index i) {
+    return text.lower[at(i)] >= 'a' && text.lower[at(i)] <= 'z';
+  };
+  for (Index i = begin; i < end; ++i) {
+    if (text.has(i, U"://") || text.has(i, U"www.")) {
+      Index first = i;
+      while (first > begin && is_small(first - 1)) --first;
+      std::fill(text.web.begin() + first, text.web.begin() + end, Web::page);
+      return;
+    }
+    if (text.lower[at(i)] != U'@' || i == begin || i + 1 == end) continue;
+    const auto is_part = [&](Index k) {
+      const char32_t letter = text.lower[at(k)];
+      return is_word_class(text.classes[at(k)]) || letter == U'.' || letter == U'-' ||
+             letter == U'_' || letter == U'+';
+    };
+    Index first = i, last = i + 1;
+    while (first > begin && is_part(first - 1)) --first;
+    while (last < end && is_part(last)) ++last;
+    if (first == i || last == i + 1) continue;
+    std::fill(text.web.begin() + first, text.web.begin() + last, Web::mail);
+    i = last - 1;
+  }
+}
+
+}  // namespace
+
+void mark_addresses(Characters& text) {
+  text.web.assign(text.points.size(), Web::no);
+  Index begin = 0;
+  for (Index i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && !text.is_space(i)) continue;
+    if (i > begin) mark_chunk(text, begin, i);
+    begin = i + 1;
+  }
+}
+
 Characters characters_of(std::string_view text) {
   Characters made;
   std::size_t place = 0;
@@ -91,6 +132,7 @@ Characters characters_of(std::string_view text) {
     place += static_cast<std::size_t>(one.size);
   }
   made.bytes.push_back(static_cast<std::uint32_t>(place));
+  mark_addresses(made);
   return made;
 }
 

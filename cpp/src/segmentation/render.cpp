@@ -87,6 +87,7 @@ Piece piece_at(std::string_view text, std::size_t place, bool is_last, bool open
     place = after;
   }
   read.bytes.push_back(static_cast<std::uint32_t>(place));
+  mark_addresses(read);
   piece.is_certain = piece.is_certain || is_last;
   return piece;
 }

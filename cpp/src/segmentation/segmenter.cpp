@@ -9,6 +9,7 @@ namespace {
 double probability(double score) { return 1.0 / (1.0 + std::exp(-score)); }
 
 void find_tokens(const SegmenterModel& model, const Characters& text, Segments& found) {
+  Matches matches(text, model.lexicon, {});
   Index begin = -1;
   for (Index i = 0; i < text.size(); ++i) {
     if (text.is_space(i)) continue;
@@ -17,8 +18,7 @@ void find_tokens(const SegmenterModel& model, const Characters& text, Segments& 
     if (i + 1 < text.size() && !text.is_space(i + 1) && i + 1 - begin < kLongestToken) {
       if (model.open[pair_at(text, i)] == 0) continue;
       Scorer scorer(model.weights.boundary);
-      boundary_features(text, i, model.lexicon, Lexicon::kAllParts,
-                        [&](std::uint64_t key) { scorer(key); });
+      boundary_features(text, i, matches, [&](std::uint64_t key) { scorer(key); });
       if (!(scorer.score() > 0.0)) continue;
       ends = probability(scorer.score());
     }
@@ -77,11 +77,13 @@ void find_splits(const SegmenterModel& model, const Characters& text,
 }  // namespace
 
 std::vector<TokenAtoms> atoms_of(const Characters& text, std::span<const Token> tokens,
-                                 bool lines_matter) {
+                                 bool lines_matter, const Lexicon& lexicon,
+                                 std::span<const std::uint8_t> parts) {
   std::vector<TokenAtoms> atoms;
   atoms.reserve(tokens.size());
   for (std::size_t t = 0; t < tokens.size(); ++t) {
-    atoms.push_back(token_atoms(text, tokens[t]));
+    atoms.push_back(
+        token_atoms(text, tokens[t], lexicon, parts.empty() ? Lexicon::kAllParts : parts[t]));
     if (t + 1 < tokens.size()) {
       atoms.back().gap = gap_after(text, tokens[t].end, tokens[t + 1].begin, lines_matter);
     }
@@ -100,7 +102,8 @@ Scorer::Scorer(std::span<const float> weights)
 Segments segment(const SegmenterModel& model, const Characters& text) {
   Segments found;
   find_tokens(model, text, found);
-  const std::vector<TokenAtoms> atoms = atoms_of(text, found.tokens, model.lines_matter);
+  const std::vector<TokenAtoms> atoms =
+      atoms_of(text, found.tokens, model.lines_matter, model.lexicon, {});
   find_sentences(model, text, atoms, found);
   find_splits(model, text, atoms, found);
   return found;

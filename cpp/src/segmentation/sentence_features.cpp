@@ -2,7 +2,7 @@
 
 namespace arbora::segmentation {
 
-TokenAtoms token_atoms(const Characters& text, Token token) {
+TokenAtoms token_atoms(const Characters& text, Token token, const Lexicon& lexicon, int part) {
   const Index end = std::min(token.end, token.begin + kLongestPart);
   TokenAtoms atoms;
   atoms.form = hash_of_lower(text, token.begin, end);
@@ -17,6 +17,10 @@ TokenAtoms token_atoms(const Characters& text, Token token) {
   atoms.last = seen(token.end - 1);
   atoms.suffix = hash_of_lower(text, std::max(token.begin, token.end - 3), token.end);
   atoms.length = length_bucket(token.end - token.begin);
+  if (text.classes[at(token.begin)] == CharacterClass::upper) {
+    const std::uint64_t whole = hash_of_lower(text, token.begin, token.end);
+    atoms.capital = lexicon.knows(whole, Lexicon::Kind::small, part) ? 1 : 2;
+  }
   return atoms;
 }
 

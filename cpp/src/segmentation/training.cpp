@@ -16,24 +16,29 @@ void add_boundary_examples(const Paragraph& known, const OpenPairs& open, const 
                            int bits, Examples& examples) {
   const Characters& text = known.text;
   const std::vector<Token>& tokens = known.tokens;
-  const auto add = [&](Index i, int part, bool ends) {
+  std::vector<std::uint8_t> parts(text.points.size());
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    std::fill(parts.begin() + tokens[t].begin, parts.begin() + tokens[t].end, known.parts[t]);
+  }
+  Matches matches(text, lexicon, std::move(parts));
+  const auto add = [&](Index i, bool ends) {
     if (open[pair_at(text, i)] == 0) return;
-    boundary_features(text, i, lexicon, part, slots_into(examples, bits));
+    boundary_features(text, i, matches, slots_into(examples, bits));
     examples.end_candidate();
     examples.end_example(ends ? 1 : 0);
   };
   for (std::size_t t = 0; t < tokens.size(); ++t) {
-    for (Index i = tokens[t].begin; i + 1 < tokens[t].end; ++i) add(i, known.parts[t], false);
+    for (Index i = tokens[t].begin; i + 1 < tokens[t].end; ++i) add(i, false);
     const Index last = tokens[t].end - 1;
-    if (last + 1 < text.size() && !text.is_space(last + 1)) add(last, known.parts[t], true);
+    if (last + 1 < text.size() && !text.is_space(last + 1)) add(last, true);
   }
 }
 
-void add_sentence_examples(const Paragraph& known, bool lines_matter, int bits,
-                           Examples& examples) {
+void add_sentence_examples(const Paragraph& known, bool lines_matter, const Lexicon& lexicon,
+                           int bits, Examples& examples) {
   const Characters& text = known.text;
   const std::vector<Token>& tokens = known.tokens;
-  const std::vector<TokenAtoms> atoms = atoms_of(text, tokens, lines_matter);
+  const std::vector<TokenAtoms> atoms = atoms_of(text, tokens, lines_matter, lexicon, known.parts);
   Index start = 0;
   SoFar so_far;
   for (Index t = 0; t + 1 < static_cast<Index>(tokens.size()); ++t) {
@@ -52,7 +57,7 @@ void add_split_examples(const Paragraph& known, const SplitRules& rules, const L
                         int bits, Examples& examples) {
   const Characters& text = known.text;
   const std::vector<Token>& tokens = known.tokens;
-  const std::vector<TokenAtoms> atoms = atoms_of(text, tokens, false);
+  const std::vector<TokenAtoms> atoms = atoms_of(text, tokens, false, lexicon, known.parts);
   std::vector<std::uint32_t> some;
   for (Index t = 0; t < static_cast<Index>(tokens.size()); ++t) {
     rules.find(text, tokens[at(t)], some);

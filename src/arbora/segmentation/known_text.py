@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,22 +40,29 @@ class KnownText:
                 if len(one.token.words) > 1:
                     yield one.token.form, one.token.words
 
-    def lexicon(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.uint8]]:
-        """Keys of all tokens and words, and the parts that they occur in as tokens and as words."""
+    def lexicon(self) -> tuple[NDArray[Any], ...]:
+        """Keys of all tokens and words, and the parts that they occur in.
+
+        Parts as tokens, as words, and as tokens that begin with a small letter.
+        """
         tokens: dict[str, int] = {}
         words: dict[str, int] = {}
+        small: dict[str, int] = {}
         for some in self.tokens:
             for one in some:
                 part = 1 << one.sentence % PARTS
                 tokens[one.token.form] = tokens.get(one.token.form, 0) | part
+                if one.token.form[0].islower():
+                    small[one.token.form] = small.get(one.token.form, 0) | part
                 for word in one.token.words:
                     words[word] = words.get(word, 0) | part
         forms = sorted(tokens.keys() | words.keys())
         keys, places = np.unique(_core.keys_of(forms), return_inverse=True)
-        as_tokens, as_words = (np.zeros(len(keys), dtype=np.uint8) for _ in range(2))
-        np.bitwise_or.at(as_tokens, places, _parts(tokens, forms))
-        np.bitwise_or.at(as_words, places, _parts(words, forms))
-        return keys, as_tokens, as_words
+        kinds = []
+        for known in (tokens, words, small):
+            kinds.append(np.zeros(len(keys), dtype=np.uint8))
+            np.bitwise_or.at(kinds[-1], places, _parts(known, forms))
+        return keys, *kinds
 
     def paragraphs(
         self, numbers: dict[tuple[str, tuple[str, ...]], int]

@@ -58,9 +58,8 @@ class Segmenter:
         self._settings = checked_settings(settings)
         self._tensors = checked_tensors(tensors, self._settings["bits"])
         entries = self._tensors["lexicon"]
-        lexicon = _core.Lexicon(
-            entries >> 2, (entries & 1).astype(np.uint8), (entries >> 1 & 1).astype(np.uint8)
-        )
+        kinds = [(entries >> bit & 1).astype(np.uint8) for bit in range(3)]
+        lexicon = _core.Lexicon(entries >> 3, *kinds)
         tables = [self._tensors[name].astype(np.float32) for name in ("boundary", "sentence")]
         self._model = _core.SegmenterModel(
             *tables, self._tensors["split"].astype(np.float32), self._tensors["open"], lexicon,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from arbora._core import segmentation as _core
 from arbora.errors import ModelError
 
-__all__ = ["VERSION", "checked_settings", "checked_tensors", "table_bits"]
+__all__ = ["VERSION", "checked_settings", "checked_tensors", "stored_entries", "table_bits"]
 
 VERSION = 1  # of the features; weights fit the features of their version only
 _PAIRS = _core.CLASSES**2
@@ -22,6 +22,14 @@ _LONGEST_TEXT = 1000  # letters of a rule
 def table_bits(bits: int) -> dict[str, int]:
     """The size of each table, as a power of two."""
     return {"boundary": bits, "sentence": bits - 1, "split": bits - 2}
+
+
+def stored_entries(keys: NDArray[np.uint32], *kinds: NDArray[np.uint8]) -> NDArray[np.uint32]:
+    """The lexicon in one array: keys of 29 bits, and a bit for each kind of word."""
+    entries = keys.astype(np.uint32) << 3
+    for bit, parts in enumerate(kinds):
+        entries |= (parts > 0).astype(np.uint32) << bit
+    return entries
 
 
 def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,7 +113,7 @@ def checked_tensors(
             raise ModelError(f"the segmenter's {name} weights are not all finite numbers.")
     if (made["open"] > 1).any():
         raise ModelError("the segmenter's open pairs are not all 0 or 1.")
-    keys = made["lexicon"] >> 2
+    keys = made["lexicon"] >> 3
     if len(keys) > 1 and not (keys[1:] > keys[:-1]).all():
         raise ModelError("the segmenter's lexicon is not in increasing order.")
     return made

@@ -16,7 +16,7 @@ from arbora.options import SegmenterOptions
 from arbora.segmentation.known_text import KnownText, known_text
 from arbora.segmentation.rules import learn_rules
 from arbora.segmentation.segmenter import Segmenter
-from arbora.segmentation.stored import VERSION, table_bits
+from arbora.segmentation.stored import VERSION, stored_entries, table_bits
 
 __all__ = ["train_segmenter"]
 
@@ -87,10 +87,9 @@ class _Training:
         if held_out is not None and held_out.tokens:
             self._texts.append(held_out.paragraphs(numbers))
         self.open = _open_pairs(_core.pair_counts(self._texts[0]))
-        keys, tokens, words = known.lexicon()
-        self._lexicon = _core.Lexicon(keys, tokens, words)
-        self.entries = keys << 2 | (words > 0).astype(np.uint32) << 1 | (tokens > 0)
-        self.entries = self.entries.astype(np.uint32)
+        keys, *kinds = known.lexicon()
+        self._lexicon = _core.Lexicon(keys, *kinds)
+        self.entries = stored_entries(keys, *kinds)
 
     def table(self, name: str) -> NDArray[np.float16]:
         """The weights of a model."""
@@ -120,7 +119,7 @@ class _Training:
         if name == "boundary":
             return _core.boundary_examples(text, self.open, self._lexicon, bits)
         if name == "sentence":
-            return _core.sentence_examples(text, self._lines_matter, bits)
+            return _core.sentence_examples(text, self._lines_matter, self._lexicon, bits)
         return _core.split_examples(text, self._rules, self._lexicon, bits)
 
 

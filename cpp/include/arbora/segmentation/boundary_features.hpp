@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 
 #include "arbora/segmentation/lexicon.hpp"
 
 namespace arbora::segmentation {
 
-inline constexpr Index kLongestPart = 16;   // letters of a word that features look at
-inline constexpr Index kLongestMatch = 12;  // letters of known words that are looked up
+inline constexpr Index kLongestPart = 16;  // letters of a word that features look at
 
 // The surroundings of the place after character `i`.
 struct BoundaryContext {
@@ -18,7 +18,7 @@ struct BoundaryContext {
   std::uint64_t next;                     // the class that the next chunk begins with
   std::uint64_t ends, starts, spans;      // lengths of known words around the place
 
-  BoundaryContext(const Characters& text, Index i, const Lexicon& lexicon, int part) {
+  BoundaryContext(const Characters& text, Index i, Matches& matches) {
     Index begin = i, end = i + 1;  // characters begin ... i, and i + 1 ... end - 1
     while (begin > 0 && i - begin < kLongestPart && !text.is_space(begin - 1)) --begin;
     while (end < text.size() && end - i <= kLongestPart && !text.is_space(end)) ++end;
@@ -34,7 +34,7 @@ struct BoundaryContext {
     Index after = end;
     while (after < text.size() && after < end + kLongestPart && text.is_space(after)) ++after;
     next = static_cast<std::uint64_t>(text.class_at(after));
-    look_up(text, i, begin, end, lexicon, part);
+    look_up(i, begin, matches);
   }
 
   static std::uint64_t shape(const Characters& text, Index begin, Index end) {
@@ -48,32 +48,26 @@ struct BoundaryContext {
   }
 
  private:
-  void look_up(const Characters& text, Index i, Index begin, Index end, const Lexicon& lexicon,
-               int part) {
-    ends = starts = spans = 0;
-    for (Index from = std::max(begin, i + 2 - kLongestMatch); from <= i + 1; ++from) {
-      LetterHash hash;
-      const Index stop = std::min(end, from + kLongestMatch);
-      for (Index to = from + 1; to <= stop; ++to) {
-        hash.add(text.lower[at(to - 1)]);
-        if (to <= i) continue;
-        if (!lexicon.knows(hash.value(), Lexicon::Kind::token, part)) continue;
-        const auto length = static_cast<std::uint64_t>(to - from);
-        if (to == i + 1) {
-          ends = std::max(ends, length);
-        } else if (from == i + 1) {
-          starts = std::max(starts, length);
-        } else {
-          spans = std::max(spans, length);
-        }
+  void look_up(Index i, Index begin, Matches& matches) {
+    const auto longest = [](unsigned lengths) {
+      return static_cast<std::uint64_t>(std::bit_width(lengths | 1u) - 1);
+    };
+    ends = spans = 0;
+    for (Index from = std::max(begin, i + 2 - Matches::kLongest); from <= i; ++from) {
+      const unsigned lengths = matches.from(from);
+      const Index to_here = i + 1 - from;
+      if ((lengths >> to_here & 1u) != 0)
+        ends = std::max(ends, static_cast<std::uint64_t>(to_here));
+      if (const unsigned beyond = lengths >> (to_here + 1); beyond != 0) {
+        spans = std::max(spans, longest(lengths));
       }
     }
+    starts = longest(matches.from(i + 1));
   }
 };
 
 template <class Take>
-void boundary_features(const Characters& text, Index i, const Lexicon& lexicon, int part,
-                       Take take) {
+void boundary_features(const Characters& text, Index i, Matches& matches, Take take) {
   const auto letter = [&](Index k) { return static_cast<std::uint64_t>(text.lower_at(i + k)); };
   const auto kind = [&](Index k) { return static_cast<std::uint64_t>(text.class_at(i + k)); };
   const auto key = [&](const features::Template& of, auto... atoms) {
@@ -83,8 +77,13 @@ void boundary_features(const Characters& text, Index i, const Lexicon& lexicon, 
   const std::uint64_t r1 = letter(1), r2 = letter(2), r3 = letter(3);
   const std::uint64_t cl3 = kind(-2), cl2 = kind(-1), cl1 = kind(0);
   const std::uint64_t cr1 = kind(1), cr2 = kind(2), cr3 = kind(3);
-  const BoundaryContext c(text, i, lexicon, part);
+  const BoundaryContext c(text, i, matches);
+  const std::uint64_t web = 3 * static_cast<std::uint64_t>(text.web[at(i)]) +
+                            static_cast<std::uint64_t>(text.web[at(i + 1)]);
   key("bias");
+  key("web", web, l1, r1);
+  key("web kinds", web, cl1, cr1, cr2);
+  key("web next", web, r1, r2, c.next);
   key("l1", l1);
   key("r1", r1);
   key("l2", l2);

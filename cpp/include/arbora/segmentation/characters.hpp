@@ -1,6 +1,7 @@
 // Text as characters (code points) with their classes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -47,11 +48,15 @@ inline bool is_word_class(CharacterClass kind) {
          kind >= CharacterClass::hiragana;
 }
 
+// Whether a character is part of an address, which has punctuation inside.
+enum class Web : std::uint8_t { no, page, mail };
+
 // Characters of one paragraph, or of a piece of it. All spaces look the same to features.
 struct Characters {
   std::vector<char32_t> points;
   std::vector<char32_t> lower;  // small letters; a space for every kind of space
   std::vector<CharacterClass> classes;
+  std::vector<Web> web;
   std::vector<std::uint32_t> bytes;  // where each begins in the text, and where the last ends
 
   Index size() const { return static_cast<Index>(points.size()); }
@@ -61,6 +66,10 @@ struct Characters {
     return i < 0 || i >= size() ? CharacterClass::edge : classes[at(i)];
   }
   char32_t lower_at(Index i) const { return i < 0 || i >= size() ? 0 : lower[at(i)]; }
+  bool has(Index i, std::u32string_view letters) const {
+    return i + static_cast<Index>(letters.size()) <= size() &&
+           std::equal(letters.begin(), letters.end(), lower.begin() + i);
+  }
 };
 
 // The character at the beginning of valid UTF-8, and its size in bytes.
@@ -70,7 +79,8 @@ struct Decoded {
 };
 Decoded decode(std::string_view text);
 
-void append(Characters& characters, char32_t point);  // without `bytes`
+void append(Characters& characters, char32_t point);  // without `bytes` and `web`
+void mark_addresses(Characters& characters);          // fills `web`
 Characters characters_of(std::string_view text);
 
 // Line ends that a character counts as: a paragraph separator is two. CR before LF is none.

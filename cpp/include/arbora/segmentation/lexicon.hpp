@@ -1,6 +1,7 @@
 // Known words: hashes of small-letter forms, with the parts of the training data they occur in.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -32,15 +33,16 @@ inline std::uint64_t hash_of_lower(const Characters& text, Index begin, Index en
 // text outside of the training data to part 8.
 class Lexicon {
  public:
-  enum class Kind { token, word };  // of the text, or of the columns
+  // Of the text; of the columns; of the text, with a small first letter.
+  enum class Kind { token, word, small };
   static constexpr int kAllParts = -1;
 
   Lexicon() = default;
-  // Keys (30 bits, increasing), and for both kinds the set of parts, one bit each.
+  // Keys (29 bits, increasing), and for each kind the set of parts, one bit each.
   Lexicon(std::span<const std::uint32_t> keys, std::span<const std::uint8_t> tokens,
-          std::span<const std::uint8_t> words);
+          std::span<const std::uint8_t> words, std::span<const std::uint8_t> small);
 
-  static std::uint32_t key_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 34); }
+  static std::uint32_t key_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 35); }
 
   bool knows(std::uint64_t hash, Kind kind, int own_part) const {
     if (table_.empty()) return false;
@@ -49,7 +51,7 @@ class Lexicon {
       const Entry& entry = table_[place];
       if (entry.key == 0) return false;
       if (entry.key != key) continue;
-      const unsigned parts = kind == Kind::token ? entry.tokens : entry.words;
+      const unsigned parts = entry.parts[static_cast<std::size_t>(kind)];
       const unsigned own = own_part < 0 ? 0u : 1u << own_part;
       return (parts & ~own) != 0;
     }
@@ -58,10 +60,45 @@ class Lexicon {
  private:
   struct Entry {
     std::uint32_t key = 0;  // plus 1; 0 is an empty place
-    std::uint8_t tokens = 0, words = 0;
+    std::array<std::uint8_t, 3> parts{};
   };
   std::vector<Entry> table_;
   std::size_t mask_ = 0;
+};
+
+// The lengths of the known tokens that begin at each character, looked up when needed.
+class Matches {
+ public:
+  static constexpr Index kLongest = 12;  // letters
+
+  // `parts` of the characters, or none.
+  Matches(const Characters& text, const Lexicon& lexicon, std::vector<std::uint8_t> parts)
+      : text_(text), lexicon_(lexicon), parts_(std::move(parts)), lengths_(text.points.size()) {}
+
+  // Bit n is set if the n letters from there are known.
+  unsigned from(Index begin) {
+    std::uint16_t& lengths = lengths_[at(begin)];
+    if (lengths == 0) lengths = look_up(begin);
+    return lengths & ~1u;
+  }
+
+ private:
+  std::uint16_t look_up(Index begin) const {
+    const int part = parts_.empty() ? Lexicon::kAllParts : parts_[at(begin)];
+    unsigned found = 1;  // done
+    LetterHash hash;
+    for (Index n = 1; n <= kLongest && begin + n <= text_.size() && !text_.is_space(begin + n - 1);
+         ++n) {
+      hash.add(text_.lower[at(begin + n - 1)]);
+      if (lexicon_.knows(hash.value(), Lexicon::Kind::token, part)) found |= 1u << n;
+    }
+    return static_cast<std::uint16_t>(found);
+  }
+
+  const Characters& text_;
+  const Lexicon& lexicon_;
+  std::vector<std::uint8_t> parts_;
+  std::vector<std::uint16_t> lengths_;
 };
 
 }  // namespace arbora::segmentation

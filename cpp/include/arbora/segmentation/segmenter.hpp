@@ -60,9 +60,10 @@ struct Segments {
 // Segments of the characters of a piece that has no blank line inside.
 Segments segment(const SegmenterModel& model, const Characters& text);
 
-// Atoms of all tokens of a paragraph.
+// Atoms of all tokens of a paragraph, with their parts of the lexicon or none.
 std::vector<TokenAtoms> atoms_of(const Characters& text, std::span<const Token> tokens,
-                                 bool lines_matter);
+                                 bool lines_matter, const Lexicon& lexicon,
+                                 std::span<const std::uint8_t> parts);
 // Those of token t, or of an edge.
 const TokenAtoms& atoms_at(std::span<const TokenAtoms> atoms, Index t);
 

@@ -18,9 +18,10 @@ enum class Gap : std::uint8_t { none, space, line, paragraph };
 // What features see of a token.
 struct TokenAtoms {
   std::uint64_t form = 0, shape = 0, first = 0, last = 0, suffix = 0, length = 0;
-  Gap gap = Gap::paragraph;  // after it
+  std::uint64_t capital = 0;  // 1: a capital first, but usually small; 2: a capital; 0: none
+  Gap gap = Gap::paragraph;   // after it
 };
-TokenAtoms token_atoms(const Characters& text, Token token);
+TokenAtoms token_atoms(const Characters& text, Token token, const Lexicon& lexicon, int part);
 
 // The gap after a token, from its end to the beginning of the next, or the end of the text.
 Gap gap_after(const Characters& text, Index end, Index next, bool lines_matter);
@@ -83,6 +84,12 @@ void sentence_features(std::span<const TokenAtoms> tokens, Index start, Index t,
   key("a first2", a.form, b.first, b2.first, after);
   key("so far", length, a.last, b.first);
   key("so far a", length, a.form, b.first);
+  key("capitals", a.capital, b.capital, gap, a.last);
+  key("a capital", a.form, b.capital, gap);
+  key("suffix capital", a.suffix, b.capital, gap);
+  key("four capitals", p.capital, a.capital, b.capital, b2.capital, gap, a.last);
+  key("capital so far", length, a.last, b.capital, gap);
+  key("p a b", p.form, a.form, b.form);
   key("open", open, a.form, b.first);
   key("open gap", open, gap, a.last, b.form);
 }

@@ -19,7 +19,8 @@ struct Paragraph {
 
 void add_boundary_examples(const Paragraph& known, const OpenPairs& open, const Lexicon& lexicon,
                            int bits, Examples& examples);
-void add_sentence_examples(const Paragraph& known, bool lines_matter, int bits, Examples& examples);
+void add_sentence_examples(const Paragraph& known, bool lines_matter, const Lexicon& lexicon,
+                           int bits, Examples& examples);
 void add_split_examples(const Paragraph& known, const SplitRules& rules, const Lexicon& lexicon,
                         int bits, Examples& examples);
 
