@@ -160,12 +160,11 @@ Output<std::uint32_t> keys_of(const std::vector<std::string>& forms) {
 void bind_examples(nb::module_& module) {
   nb::class_<Examples>(module, "Examples", "Decisions with the slots of their candidates.")
       .def("__len__", &Examples::size)
-      .def_prop_ro("slots", [](const Examples& e) { return to_array(std::vector(e.slots)); })
-      .def_prop_ro("first_slot",
-                   [](const Examples& e) { return to_array(std::vector(e.first_slot)); })
-      .def_prop_ro("first_candidate",
-                   [](const Examples& e) { return to_array(std::vector(e.first_candidate)); })
-      .def_prop_ro("right", [](const Examples& e) { return to_array(std::vector(e.right)); });
+      .def("slots", [](const Examples& e) { return to_array(std::vector(e.slots)); })
+      .def("first_slot", [](const Examples& e) { return to_array(std::vector(e.first_slot)); })
+      .def("first_candidate",
+           [](const Examples& e) { return to_array(std::vector(e.first_candidate)); })
+      .def("right", [](const Examples& e) { return to_array(std::vector(e.right)); });
   module.def("boundary_examples", &boundary_examples, "known"_a, "open"_a, "lexicon"_a, "bits"_a,
              nb::call_guard<nb::gil_scoped_release>());
   module.def("sentence_examples", &sentence_examples, "known"_a, "lines_matter"_a, "lexicon"_a,

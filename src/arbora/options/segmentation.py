@@ -17,7 +17,7 @@ class SegmenterOptions(Component):
         100, "Maximum number of passes over the training text.", "Learning", low=1, high=100_000
     )
     regularization: float = option(
-        0.5, "Strength of the L2 regulariser: X / 2 times the sum of squared weights.",
+        0.3, "Strength of the L2 regulariser: X / 2 times the sum of squared weights.",
         "Learning", low=0.0, high=1e12,
     )  # fmt: skip
     bits: int = option(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from arbora.segmentation.letters import lowered
 
-__all__ = ["SplitRule", "general_rule", "learn_rules", "own_rule"]
+__all__ = ["SplitRule", "general_rules", "learn_rules", "own_rule"]
 
 # left, right, words, core, before, after: the rows of split_rules.hpp.
 SplitRule = tuple[str, str, tuple[str, ...], int, str, str]
@@ -21,34 +21,38 @@ def own_rule(form: str, words: tuple[str, ...]) -> SplitRule:
     return (form, "", words, -1, "", "")
 
 
-def general_rule(form: str, words: tuple[str, ...]) -> SplitRule | None:
-    """The rule that copies the longest stretch that a word shares with the form, if it is general.
+def general_rules(form: str, words: tuple[str, ...]) -> list[SplitRule]:
+    """For each word the rule that copies the longest stretch it shares with the form, if general.
 
-    `didn't` as `did` and `n't` gives: cut off `n't`, copy the rest, then `n't`. Of stretches of the
-    same length the first counts.
+    `didn't` as `did` and `n't` gives: cut off `n't`, copy the rest, then `n't`; and: cut off `did`,
+    then `did`, copy the rest. Of stretches of the same length the first counts.
     """
-    best = (0, 0, 0, 0)  # length, word, place in the form, place in the word
+    found = []
     for number, word in enumerate(words):
-        for start in range(len(form)):
-            for place in range(len(word)):
-                length = 0
-                while (
-                    start + length < len(form)
-                    and place + length < len(word)
-                    and form[start + length] == word[place + length]
-                ):
-                    length += 1
-                if length > best[0]:
-                    best = (length, number, start, place)
-    length, number, start, place = best
-    left, right = form[:start], form[start + length :]
-    before, after = words[number][:place], words[number][place + length :]
-    if length == 0 or max(len(left), len(right)) > _LONGEST_END:
-        return None
-    if len(before) + len(after) > _MOST_NEW or not (left or right):
-        return None
-    others = tuple("" if i == number else word for i, word in enumerate(words))
-    return (left, right, others, number, before, after)
+        length, start, place = _longest_shared(form, word)
+        left, right = form[:start], form[start + length :]
+        before, after = word[:place], word[place + length :]
+        if length == 0 or max(len(left), len(right)) > _LONGEST_END or not (left or right):
+            continue
+        if len(before) + len(after) <= _MOST_NEW:
+            others = tuple("" if i == number else other for i, other in enumerate(words))
+            found.append((left, right, others, number, before, after))
+    return found
+
+
+def _longest_shared(form: str, word: str) -> tuple[int, int, int]:
+    """The longest stretch that is in both: its length, and its place in each."""
+    best = (0, 0, 0)
+    for start in range(len(form)):
+        for place in range(len(word)):
+            length = 0
+            for a, b in zip(form[start:], word[place:], strict=False):
+                if a != b:
+                    break
+                length += 1
+            if length > best[0]:
+                best = (length, start, place)
+    return best
 
 
 def learn_rules(
@@ -56,18 +60,19 @@ def learn_rules(
 ) -> tuple[list[SplitRule], dict[tuple[str, tuple[str, ...]], int]]:
     """The rules of multiword tokens, and the number of the rule of each (form, words).
 
-    A general rule is kept if it explains two forms or more; other forms have a rule of their own.
-    Everything is in small letters.
+    Of the general rules of a token the one that explains most forms is taken, if it explains two
+    or more; other forms have a rule of their own. Everything is in small letters.
     """
     known = sorted({(lowered(form), tuple(map(lowered, words))) for form, words in tokens})
-    general = {one: general_rule(*one) for one in known}
+    general = {one: general_rules(*one) for one in known}
     forms: dict[SplitRule, set[str]] = defaultdict(set)
-    for (form, _), rule in general.items():
-        if rule is not None:
+    for (form, _), some in general.items():
+        for rule in some:
             forms[rule].add(form)
     chosen: dict[tuple[str, tuple[str, ...]], SplitRule] = {}
-    for one, rule in general.items():
-        chosen[one] = rule if rule is not None and len(forms[rule]) > 1 else own_rule(*one)
+    for one, some in general.items():
+        best = max(some, key=lambda rule: len(forms[rule]), default=None)
+        chosen[one] = own_rule(*one) if best is None or len(forms[best]) < 2 else best
     rules = sorted(set(chosen.values()))
     numbers = {rule: number for number, rule in enumerate(rules)}
     return rules, {one: numbers[rule] for one, rule in chosen.items()}
