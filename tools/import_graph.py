@@ -21,7 +21,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("reproduction",),
     ("parsers",),
     ("fitting",),
-    ("models",),
+    ("models", "segmentation", "tagging"),
     ("losses", "evaluation"),
     ("inference", "scoring"),
     ("scores",),

@@ -54,6 +54,7 @@ from arbora.options.orders import (
 from arbora.options.parser import LabelsName, ParserOptions, RootName
 from arbora.options.parsing import ParseOptions
 from arbora.options.renamed import RENAMED_OPTIONS, current_names
+from arbora.options.segmentation import SegmenterOptions
 from arbora.options.spelling import speak_command_line, spelled
 from arbora.options.templates import Templates
 
@@ -97,6 +98,7 @@ __all__ = [
     "RiskOptions",
     "RootName",
     "ScheduleName",
+    "SegmenterOptions",
     "SgdOptions",
     "SiblingOptions",
     "SolverName",

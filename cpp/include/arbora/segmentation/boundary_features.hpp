@@ -1,0 +1,121 @@
+// Features of a place between two characters, neither of which is a space: does a token end here?
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "arbora/segmentation/lexicon.hpp"
+
+namespace arbora::segmentation {
+
+inline constexpr Index kLongestPart = 16;  // letters of a word that features look at
+
+// The surroundings of the place after character `i`.
+struct BoundaryContext {
+  std::uint64_t left, right;              // the chunk (between spaces) before and after the place
+  std::uint64_t left_run, right_run;      // letters and digits next to the place
+  std::uint64_t left_shape, right_shape;  // runs of classes of the chunk
+  std::uint64_t next;                     // the class that the next chunk begins with
+  std::uint64_t ends, starts, spans;      // lengths of known words around the place
+
+  BoundaryContext(const Characters& text, Index i, Matches& matches) {
+    Index begin = i, end = i + 1;  // characters begin ... i, and i + 1 ... end - 1
+    while (begin > 0 && i - begin < kLongestPart && !text.is_space(begin - 1)) --begin;
+    while (end < text.size() && end - i <= kLongestPart && !text.is_space(end)) ++end;
+    left = hash_of_lower(text, begin, i + 1);
+    right = hash_of_lower(text, i + 1, end);
+    left_shape = shape(text, begin, i + 1);
+    right_shape = shape(text, i + 1, end);
+    Index first = i + 1, last = i + 1;
+    while (first > begin && is_word_class(text.classes[at(first - 1)])) --first;
+    while (last < end && is_word_class(text.classes[at(last)])) ++last;
+    left_run = hash_of_lower(text, first, i + 1);
+    right_run = hash_of_lower(text, i + 1, last);
+    Index after = end;
+    while (after < text.size() && after < end + kLongestPart && text.is_space(after)) ++after;
+    next = static_cast<std::uint64_t>(text.class_at(after));
+    look_up(i, begin, matches);
+  }
+
+  static std::uint64_t shape(const Characters& text, Index begin, Index end) {
+    LetterHash hash;
+    for (Index i = begin; i < end; ++i) {
+      if (i == begin || text.classes[at(i)] != text.classes[at(i - 1)]) {
+        hash.add(static_cast<char32_t>(text.classes[at(i)]));
+      }
+    }
+    return hash.value();
+  }
+
+ private:
+  void look_up(Index i, Index begin, Matches& matches) {
+    const auto longest = [](unsigned lengths) {
+      return static_cast<std::uint64_t>(std::bit_width(lengths | 1u) - 1);
+    };
+    ends = spans = 0;
+    for (Index from = std::max(begin, i + 2 - Matches::kLongest); from <= i; ++from) {
+      const unsigned lengths = matches.from(from);
+      const Index to_here = i + 1 - from;
+      if ((lengths >> to_here & 1u) != 0)
+        ends = std::max(ends, static_cast<std::uint64_t>(to_here));
+      if (const unsigned beyond = lengths >> (to_here + 1); beyond != 0) {
+        spans = std::max(spans, longest(lengths));
+      }
+    }
+    starts = longest(matches.from(i + 1));
+  }
+};
+
+template <class Take>
+void boundary_features(const Characters& text, Index i, Matches& matches, Take take) {
+  const auto letter = [&](Index k) { return static_cast<std::uint64_t>(text.lower_at(i + k)); };
+  const auto kind = [&](Index k) { return static_cast<std::uint64_t>(text.class_at(i + k)); };
+  const auto key = [&](const features::Template& of, auto... atoms) {
+    take(features::key_of(of, atoms...));
+  };
+  const std::uint64_t l3 = letter(-2), l2 = letter(-1), l1 = letter(0);
+  const std::uint64_t r1 = letter(1), r2 = letter(2), r3 = letter(3);
+  const std::uint64_t cl3 = kind(-2), cl2 = kind(-1), cl1 = kind(0);
+  const std::uint64_t cr1 = kind(1), cr2 = kind(2), cr3 = kind(3);
+  const BoundaryContext c(text, i, matches);
+  const std::uint64_t web = 3 * static_cast<std::uint64_t>(text.web[at(i)]) +
+                            static_cast<std::uint64_t>(text.web[at(i + 1)]);
+  key("bias");
+  key("web", web, l1, r1);
+  key("web kinds", web, cl1, cr1, cr2);
+  key("web next", web, r1, r2, c.next);
+  key("l1", l1);
+  key("r1", r1);
+  key("l2", l2);
+  key("r2", r2);
+  key("l3", l3);
+  key("r3", r3);
+  key("l1 r1", l1, r1);
+  key("l2 l1", l2, l1);
+  key("r1 r2", r1, r2);
+  key("l2 l1 r1", l2, l1, r1);
+  key("l1 r1 r2", l1, r1, r2);
+  key("l3 l2 l1", l3, l2, l1);
+  key("r1 r2 r3", r1, r2, r3);
+  key("l2 l1 r1 r2", l2, l1, r1, r2);
+  key("kinds 1", cl1, cr1);
+  key("kinds 2", cl2, cl1, cr1, cr2);
+  key("kinds 3", cl3, cl2, cl1, cr1, cr2, cr3);
+  key("left", c.left);
+  key("right", c.right);
+  key("left right", c.left, c.right);
+  key("left next", c.left, r1, c.next);
+  key("right next", l1, c.right, c.next);
+  key("shapes", c.left_shape, c.right_shape);
+  key("shapes next", c.left_shape, c.right_shape, c.next);
+  key("left run", c.left_run, r1);
+  key("right run", l1, c.right_run);
+  key("runs", c.left_run, c.right_run);
+  key("left run next", c.left_run, r1, r2, c.next);
+  key("ends", c.ends, cl1, cr1);
+  key("starts", c.starts, cl1, cr1);
+  key("spans", c.spans, cl1, cr1);
+  key("known", c.ends, c.starts, c.spans);
+}
+
+}  // namespace arbora::segmentation

@@ -1,0 +1,26 @@
+"""From raw text to sentences, words and multiword tokens; and from a treebank to its text."""
+
+from typing import TYPE_CHECKING, Any
+
+from arbora.segmentation.segmenter import Segmented, Segmenter
+from arbora.segmentation.surface import SurfaceToken, surface_tokens, treebank_text
+
+if TYPE_CHECKING:
+    from arbora.segmentation.training import train_segmenter
+
+__all__ = [
+    "Segmented",
+    "Segmenter",
+    "SurfaceToken",
+    "surface_tokens",
+    "train_segmenter",
+    "treebank_text",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "train_segmenter":  # segmenting does not need what learns it
+        from arbora.segmentation.training import train_segmenter
+
+        return train_segmenter
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
