@@ -21,7 +21,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("reproduction",),
     ("parsers",),
     ("fitting",),
-    ("models",),
+    ("models", "tagging"),
     ("losses", "evaluation", "drawing"),
     ("inference", "scoring"),
     ("scores",),

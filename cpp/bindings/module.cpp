@@ -19,6 +19,7 @@ void bind_part_scoring(nb::module_& module);
 void bind_parts(nb::module_& module);
 void bind_scoring(nb::module_& module);
 void bind_second_order(nb::module_& module);
+void bind_tagging(nb::module_& module);
 
 }  // namespace arbora::bindings
 
@@ -45,6 +46,8 @@ NB_MODULE(_core, module) {
   nb::module_ scoring = module.def_submodule("scoring", "Linear scores and their gradients.");
   bind_scoring(scoring);
   bind_part_scoring(scoring);
+  nb::module_ tagging = module.def_submodule("tagging", "Tags and lemmas.");
+  bind_tagging(tagging);
   nb::module_ learning = module.def_submodule("learning", "Steps of online learners.");
   bind_learning(learning);
 }

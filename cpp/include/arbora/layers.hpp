@@ -1,7 +1,7 @@
 // Which layer sees which. Every folder of the core is a namespace, and a namespace sees the layers
 // below it without qualification (tests/test_layers.py checks the includes in the same order):
 //
-//   learning -> scoring | inference -> features -> tree -> data -> base
+//   learning -> scoring | inference | tagging -> features -> tree -> data -> base
 //
 // A layer that names something of a higher layer, or of its sibling, does not compile.
 #pragma once
@@ -39,6 +39,13 @@ using namespace tree;
 using namespace features;
 }  // namespace inference
 
+namespace tagging {
+using namespace base;
+using namespace data;
+using namespace tree;
+using namespace features;
+}  // namespace tagging
+
 namespace learning {
 using namespace base;
 using namespace data;
@@ -46,6 +53,7 @@ using namespace tree;
 using namespace features;
 using namespace scoring;
 using namespace inference;
+using namespace tagging;
 }  // namespace learning
 
 // Above the core: they see every layer.
@@ -56,6 +64,7 @@ using namespace tree;
 using namespace features;
 using namespace scoring;
 using namespace inference;
+using namespace tagging;
 using namespace learning;
 }  // namespace bindings
 
@@ -66,6 +75,7 @@ using namespace tree;
 using namespace features;
 using namespace scoring;
 using namespace inference;
+using namespace tagging;
 using namespace learning;
 }  // namespace tests
 

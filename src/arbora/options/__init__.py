@@ -55,6 +55,7 @@ from arbora.options.parser import LabelsName, ParserOptions, RootName
 from arbora.options.parsing import ParseOptions
 from arbora.options.renamed import RENAMED_OPTIONS, current_names
 from arbora.options.spelling import speak_command_line, spelled
+from arbora.options.tagging import LemmatiserOptions, TaggerOptions
 from arbora.options.templates import Templates
 
 __all__ = [
@@ -83,6 +84,7 @@ __all__ = [
     "LabelsName",
     "LbfgsOptions",
     "LearnerOptions",
+    "LemmatiserOptions",
     "LogLinearOptions",
     "MaxMarginOptions",
     "MiraOptions",
@@ -100,6 +102,7 @@ __all__ = [
     "SgdOptions",
     "SiblingOptions",
     "SolverName",
+    "TaggerOptions",
     "Templates",
     "TrainingInferenceOptions",
     "current_names",
