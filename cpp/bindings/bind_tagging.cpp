@@ -135,13 +135,24 @@ void bind_models(nb::module_& module) {
       "block"_a, "analyses"_a, "Keys of forms, ends of their entries, analyses and counts.");
 
   nb::class_<TagAnswer>(module, "TagAnswer")
-      .def_prop_ro("upos", [](const TagAnswer& a) { return to_array(std::vector(a.upos)); })
-      .def_prop_ro("analyses", [](const TagAnswer& a) { return to_array(std::vector(a.analyses)); })
-      .def_prop_ro("p_upos", [](const TagAnswer& a) { return to_array(std::vector(a.p_upos)); })
-      .def_prop_ro("p_xpos", [](const TagAnswer& a) { return to_array(std::vector(a.p_xpos)); })
-      .def_prop_ro("p_feats", [](const TagAnswer& a) { return to_array(std::vector(a.p_feats)); })
-      .def_prop_ro("posterior",
-                   [](const TagAnswer& a) { return to_array(std::vector(a.posterior)); });
+      .def_prop_ro(
+          "upos", [](const TagAnswer& a) { return to_array(std::vector(a.upos)); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "analyses", [](const TagAnswer& a) { return to_array(std::vector(a.analyses)); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "p_upos", [](const TagAnswer& a) { return to_array(std::vector(a.p_upos)); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "p_xpos", [](const TagAnswer& a) { return to_array(std::vector(a.p_xpos)); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "p_feats", [](const TagAnswer& a) { return to_array(std::vector(a.p_feats)); },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "posterior", [](const TagAnswer& a) { return to_array(std::vector(a.posterior)); },
+          nb::rv_policy::automatic);
 
   nb::class_<TagModel>(module, "TagModel")
       .def("__init__", &make_model, "upos"_a, "xpos"_a, "feats"_a, "has_xpos"_a, "has_feats"_a,

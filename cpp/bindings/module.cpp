@@ -14,6 +14,7 @@ void bind_hill_climbing(nb::module_& module);
 void bind_hypergraph(nb::module_& module);
 void bind_inference(nb::module_& module);
 void bind_learning(nb::module_& module);
+void bind_lemmas(nb::module_& module);
 void bind_loopy(nb::module_& module);
 void bind_part_scoring(nb::module_& module);
 void bind_parts(nb::module_& module);
@@ -48,6 +49,7 @@ NB_MODULE(_core, module) {
   bind_part_scoring(scoring);
   nb::module_ tagging = module.def_submodule("tagging", "Tags and lemmas.");
   bind_tagging(tagging);
+  bind_lemmas(tagging);
   nb::module_ learning = module.def_submodule("learning", "Steps of online learners.");
   bind_learning(learning);
 }
