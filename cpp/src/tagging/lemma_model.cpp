@@ -11,8 +11,10 @@ namespace arbora::tagging {
 namespace {
 
 constexpr std::string_view kMissing = "_";
-constexpr std::size_t kMostCandidates = 96;  // a form of many letters may fit hundreds of rules
-constexpr std::size_t kLongestSuffix = 48;   // bytes
+// Rules that are tried besides the memory, the most frequent first, for words that have a memory
+// and for others: a long form may fit hundreds.
+constexpr std::size_t kMostOfKnown = 6, kMostOfUnknown = 32;
+constexpr std::size_t kLongestSuffix = 48;  // bytes
 
 // The state of a candidate: 8 * (0: the word has no memory, 1: the most frequent rule in its
 // memory, 2: another one in it, 3: not in it) + 1 if the lemma is known with its part of speech,
@@ -71,8 +73,8 @@ void RuleSet::candidates(const LemmaWord& word, const LemmaKnowledge& knowledge,
     if (by_suffix_[k].empty()) continue;
     forms[k] = in_case(word.form, static_cast<LetterCase>(k));
     const std::string& form = forms[k];
-    const std::size_t most = std::min(form.size(), kLongestSuffix);
-    for (std::size_t size = 0; size <= most; ++size) {
+    const std::size_t longest = std::min(form.size(), kLongestSuffix);
+    for (std::size_t size = 0; size <= longest; ++size) {
       if (size > 0 && size < form.size() &&
           (static_cast<unsigned char>(form[form.size() - size]) & 0xC0U) == 0x80U)
         continue;  // within a letter
@@ -85,8 +87,9 @@ void RuleSet::candidates(const LemmaWord& word, const LemmaKnowledge& knowledge,
     }
   }
   std::sort(fitting.begin(), fitting.end());  // frequent rules come first
+  const std::size_t most = remembered + (is_own ? kMostOfKnown : kMostOfUnknown);
   for (const std::int32_t rule : fitting) {
-    if (found.size() >= kMostCandidates) break;
+    if (found.size() >= most) break;
     try_rule(rule, forms[static_cast<int>(rules_[at(rule)].letter_case)], found);
   }
   if (found.empty()) found.push_back({-1, 0, std::string(word.form)});

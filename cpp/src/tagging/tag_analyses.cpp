@@ -33,8 +33,9 @@ class TagModel::OwnSums {
         const Index width = model.set.widths[at(tag)];
         sums_.resize(sums_.size() + at(width), 0.0);
         double* to = sums_.data() + place->second;
-        own_analysis_features(words.types()[type], model.tag_atoms_[at(tag)],
-                              [&](std::uint64_t key) { model.analysis_rows.add(key, width, to); });
+        model.analysis_rows.add(width, to, [&](const auto& take) {
+          own_analysis_features(words.types()[type], model.tag_atoms_[at(tag)], take);
+        });
       }
     }
   }
@@ -80,9 +81,10 @@ void TagModel::analyse(const TypedWords& words, const GivenTags& given, TagAnswe
         continue;
       }
       std::copy_n(own.of_word(words.offset(s) + i), width, outputs.data());
-      context_analysis_features(
-          {words.types().data(), types + i}, atoms.data() + kPadding + i,
-          [&](std::uint64_t key) { analysis_rows.add(key, width, outputs.data()); });
+      const Neighbours around{words.types().data(), types + i};
+      analysis_rows.add(width, outputs.data(), [&](const auto& take) {
+        context_analysis_features(around, atoms.data() + kPadding + i, take);
+      });
       remember(set, tag, words.types()[at(types[i])], memories.data());
       score_analyses(set, tag, outputs.data(), memories.data(), memory_weights.data(),
                      scores.data());

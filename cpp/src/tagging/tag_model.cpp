@@ -76,15 +76,15 @@ std::vector<double> TagModel::own_sums(const TypedWords& words, int threads) con
   const Index tags = set.tags, types = static_cast<Index>(words.types().size());
   std::vector<double> sums(at(types * tags), 0.0);
   constexpr Index kChunk = 64;
-  for_each_sentence((types + kChunk - 1) / kChunk, threads, total_work(words),
-                    [&](Index chunk, Workspace&) {
-                      const Index end = std::min((chunk + 1) * kChunk, types);
-                      for (Index t = chunk * kChunk; t < end; ++t) {
-                        double* to = sums.data() + t * tags;
-                        own_tag_features(words.types()[at(t)],
-                                         [&](std::uint64_t key) { upos_rows.add(key, tags, to); });
-                      }
-                    });
+  for_each_sentence(
+      (types + kChunk - 1) / kChunk, threads, total_work(words), [&](Index chunk, Workspace&) {
+        const Index end = std::min((chunk + 1) * kChunk, types);
+        for (Index t = chunk * kChunk; t < end; ++t) {
+          double* to = sums.data() + t * tags;
+          upos_rows.add(tags, to,
+                        [&](const auto& take) { own_tag_features(words.types()[at(t)], take); });
+        }
+      });
   return sums;
 }
 
@@ -96,8 +96,8 @@ void TagModel::emissions(const TypedWords& words, Index sentence, const std::vec
   for (Index i = 0; i < n; ++i) {
     double* row = scores.data() + i * tags;
     std::copy_n(own.data() + types[i] * tags, tags, row);
-    context_tag_features({words.types().data(), types + i}, i == 0,
-                         [&](std::uint64_t key) { upos_rows.add(key, tags, row); });
+    const Neighbours around{words.types().data(), types + i};
+    upos_rows.add(tags, row, [&](const auto& take) { context_tag_features(around, i == 0, take); });
     const std::int32_t kept = given.upos[at(words.offset(sentence) + i)];
     for (Index j = 0; kept >= 0 && j < tags; ++j) {
       if (j != kept) row[j] = kForbidden;

@@ -25,7 +25,7 @@ class TaggerOptions(Component):
         low=0.0, high=1e12,
     )  # fmt: skip
     bits: int = option(
-        16, "At most 2^X features are kept for UPOS, and as many for XPOS and FEATS.", "Model",
+        16, "At most 2^X features are kept for UPOS, and half as many for XPOS and FEATS.", "Model",
         low=8, high=26,
     )  # fmt: skip
     seed: int = option(

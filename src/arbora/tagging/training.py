@@ -109,7 +109,8 @@ class _Training:
         if analyses:
             widths = self.tags.tensors["analyses.widths"].astype(np.int64)
         sizes = widths[tags]
-        chosen = _strongest(weights, sizes, 1 << self.options.bits)
+        bits = self.options.bits - 1 if analyses else self.options.bits  # their rows are wider
+        chosen = _strongest(weights, sizes, 1 << bits)
         name = "analyses" if analyses else "upos"
         self.tensors[f"{name}.keys"] = keys[chosen]
         self.tensors[f"{name}.weights"] = np.clip(

@@ -2,6 +2,7 @@
 // tag; those of analyses have one for every output of the tag they belong to.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -11,23 +12,53 @@
 
 namespace arbora::tagging {
 
+// sums[i] += rows[0][i] + ... for all i below width.
+void add_rows(const float* const* rows, std::size_t count, Index width, double* sums);
+
 struct FeatureRows {
   KeyTable table;
   std::vector<std::size_t> first;  // the first weight of each row, and the end
   std::vector<float> weights;
 
-  // The row of a feature if it has the wanted width, or kNoRow.
-  std::int32_t find(std::uint64_t key, Index width) const {
-    const std::int32_t row = table.find(short_key(key));
-    if (row == kNoRow || first[at(row) + 1] - first[at(row)] != at(width)) return kNoRow;
-    return row;
+  // The weights of a feature if its row has the wanted width, or null.
+  const float* find(std::uint32_t key, Index width) const {
+    const std::int32_t row = table.find(key);
+    if (row == kNoRow || first[at(row) + 1] - first[at(row)] != at(width)) return nullptr;
+    return weights.data() + first[at(row)];
   }
 
-  ARBORA_INLINE void add(std::uint64_t key, Index width, double* sums) const {
-    const std::int32_t row = find(key, width);
-    if (row == kNoRow) return;
-    const float* values = weights.data() + first[at(row)];
-    for (Index i = 0; i < width; ++i) sums[i] += static_cast<double>(values[i]);
+  // Adds the rows of all features that `features` passes to its argument. The tables are larger
+  // than the caches, so places and rows are fetched ahead of their use.
+  template <class Features>
+  void add(Index width, double* sums, const Features& features) const {
+    std::array<std::uint32_t, kMost> keys;
+    std::array<const float*, kMost> rows;
+    std::size_t count = 0;
+    features([&](std::uint64_t key) {
+      keys[count] = short_key(key);
+      table.prefetch(keys[count]);
+      if (++count == kMost) {
+        flush(keys, rows, count, width, sums);
+        count = 0;
+      }
+    });
+    flush(keys, rows, count, width, sums);
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+
+  void flush(const std::array<std::uint32_t, kMost>& keys, std::array<const float*, kMost>& rows,
+             std::size_t count, Index width, double* sums) const {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const float* row = find(keys[i], width);
+      if (row == nullptr) continue;
+      ARBORA_PREFETCH(row);
+      ARBORA_PREFETCH(row + width - 1);
+      rows[found++] = row;
+    }
+    add_rows(rows.data(), found, width, sums);
   }
 };
 

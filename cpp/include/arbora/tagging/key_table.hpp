@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "arbora/base/multiversion.hpp"
 #include "arbora/layers.hpp"
 
 namespace arbora::tagging {
@@ -27,6 +28,8 @@ class KeyTable {
     while (places_.size() < 2 * keys.size() + 2) grow();
     for (std::size_t i = 0; i < keys.size(); ++i) put(keys[i], static_cast<std::int32_t>(i));
   }
+
+  void prefetch(std::uint32_t key) const { ARBORA_PREFETCH(places_.data() + first(key)); }
 
   std::int32_t find(std::uint32_t key) const {
     for (std::size_t i = first(key);; i = (i + 1) & (places_.size() - 1)) {
