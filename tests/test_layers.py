@@ -21,7 +21,7 @@ DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
 # The core's folders, from top to bottom; siblings on one line.
 CORE_LAYERS = [
     {"learning"},
-    {"scoring", "inference", "segmentation"},
+    {"scoring", "inference", "segmentation", "tagging"},
     {"features"},
     {"tree"},
     {"data"},

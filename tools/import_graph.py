@@ -19,6 +19,7 @@ BEGIN, END = "<!-- import graph: begin -->", "<!-- import graph: end -->"
 LAYERS: list[tuple[str, ...]] = [
     ("cli",),
     ("reproduction",),
+    ("pipeline",),
     ("parsers",),
     ("fitting",),
     ("models", "segmentation", "tagging"),

@@ -14,12 +14,14 @@ void bind_hill_climbing(nb::module_& module);
 void bind_hypergraph(nb::module_& module);
 void bind_inference(nb::module_& module);
 void bind_learning(nb::module_& module);
+void bind_lemmas(nb::module_& module);
 void bind_loopy(nb::module_& module);
 void bind_part_scoring(nb::module_& module);
 void bind_parts(nb::module_& module);
 void bind_scoring(nb::module_& module);
 void bind_second_order(nb::module_& module);
 void bind_segmentation(nb::module_& module);
+void bind_tagging(nb::module_& module);
 
 }  // namespace arbora::bindings
 
@@ -48,6 +50,9 @@ NB_MODULE(_core, module) {
   bind_part_scoring(scoring);
   nb::module_ segmentation = module.def_submodule("segmentation", "Text to words.");
   bind_segmentation(segmentation);
+  nb::module_ tagging = module.def_submodule("tagging", "Tags and lemmas.");
+  bind_tagging(tagging);
+  bind_lemmas(tagging);
   nb::module_ learning = module.def_submodule("learning", "Steps of online learners.");
   bind_learning(learning);
 }

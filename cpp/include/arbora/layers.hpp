@@ -1,7 +1,7 @@
 // Which layer sees which. Every folder of the core is a namespace, and a namespace sees the layers
 // below it without qualification (tests/test_layers.py checks the includes in the same order):
 //
-//   learning -> scoring | inference | segmentation -> features -> tree -> data -> base
+//   learning -> scoring | inference | segmentation | tagging -> features -> tree -> data -> base
 //
 // A layer that names something of a higher layer, or of its sibling, does not compile.
 #pragma once
@@ -46,6 +46,13 @@ using namespace tree;
 using namespace features;
 }  // namespace segmentation
 
+namespace tagging {
+using namespace base;
+using namespace data;
+using namespace tree;
+using namespace features;
+}  // namespace tagging
+
 namespace learning {
 using namespace base;
 using namespace data;
@@ -54,6 +61,7 @@ using namespace features;
 using namespace scoring;
 using namespace inference;
 using namespace segmentation;
+using namespace tagging;
 }  // namespace learning
 
 // Above the core: they see every layer.
@@ -65,6 +73,7 @@ using namespace features;
 using namespace scoring;
 using namespace inference;
 using namespace segmentation;
+using namespace tagging;
 using namespace learning;
 }  // namespace bindings
 
@@ -76,6 +85,7 @@ using namespace features;
 using namespace scoring;
 using namespace inference;
 using namespace segmentation;
+using namespace tagging;
 using namespace learning;
 }  // namespace tests
 

@@ -56,6 +56,7 @@ from arbora.options.parsing import ParseOptions
 from arbora.options.renamed import RENAMED_OPTIONS, current_names
 from arbora.options.segmentation import SegmenterOptions
 from arbora.options.spelling import speak_command_line, spelled
+from arbora.options.tagging import LemmatiserOptions, TaggerOptions
 from arbora.options.templates import Templates
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "LabelsName",
     "LbfgsOptions",
     "LearnerOptions",
+    "LemmatiserOptions",
     "LogLinearOptions",
     "MaxMarginOptions",
     "MiraOptions",
@@ -102,6 +104,7 @@ __all__ = [
     "SgdOptions",
     "SiblingOptions",
     "SolverName",
+    "TaggerOptions",
     "Templates",
     "TrainingInferenceOptions",
     "current_names",
