@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from arbora.data import Block, Sentence, read_conllu, sentences_of
+from arbora.data.block import CONLLU_LAYOUT
 from arbora.options import SegmenterOptions
 from arbora.segmentation import Segmenter, surface_tokens, train_segmenter, treebank_text
 
@@ -26,7 +27,7 @@ def read(path: Path) -> Block:
     """The sentences of a file, without spaces if its language has none."""
     sentences = list(read_conllu(path))
     text = b"".join(bytes(sentence) + b"\n\n" for sentence in sentences)
-    block = Block(text, sentences[0]._block.layout)
+    block = Block(text, CONLLU_LAYOUT)
     if path.parent.name.startswith(WITHOUT_SPACES) and b"SpaceAfter=No" not in text:
         misc = [["SpaceAfter=No"] * n for n in block.n_words.tolist()]
         return block.with_columns(misc=misc)

@@ -10,11 +10,10 @@ from arbora import DataError, read_conllu
 from arbora.data import FORMATS, Sign, convert, read_blocks
 
 HORIZONTAL = "\ufeffThe sun  rose .\r\n\n \nIt\twas cold\u00a0!\n1\u00a0000 ships".encode()
-VERTICAL = "\ufeffThe\nsun\tnoun\tx\nrose\r\n.\n\n\r\n\nIt\n was \ncold\u00a0!\n \n1\u00a0000\nships".encode()
-WORDS = {
-    "horizontal": [["The", "sun", "rose", "."], ["It", "was", "cold\u00a0!"], ["1\u00a0000", "ships"]],
-    "vertical": [["The", "sun", "rose", "."], ["It", "was", "cold\u00a0!"], ["1\u00a0000", "ships"]],
-}  # fmt: skip
+VERTICAL = (
+    "\ufeffThe\nsun\tnoun\tx\nrose\r\n.\n\n\r\n\nIt\n was \ncold\u00a0!\n \n1\u00a0000\nships"
+).encode()
+WORDS = [["The", "sun", "rose", "."], ["It", "was", "cold\u00a0!"], ["1\u00a0000", "ships"]]
 FILES = {"horizontal": HORIZONTAL, "vertical": VERTICAL}
 
 
@@ -24,8 +23,8 @@ def test_pieces_of_any_size(name, chunk_size):
     file = FILES[name] + b"\n"
     chunks = list(read_blocks(io.BytesIO(file), name, chunk_size=chunk_size))
     found = [chunk.block.column(i, 1) for chunk in chunks for i in range(len(chunk.block))]
-    assert found == WORDS[name]
-    assert [s.forms for s in read_conllu(io.BytesIO(FILES[name]), name)] == WORDS[name]
+    assert found == WORDS
+    assert [s.forms for s in read_conllu(io.BytesIO(FILES[name]), name)] == WORDS
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -48,7 +47,7 @@ def test_bad_lines(name, bad, chunk_size):
 def test_they_are_converted(tmp_path):
     (tmp_path / "a.txt").write_bytes(HORIZONTAL)
     convert(tmp_path / "a.txt", tmp_path / "a.conllu", "conllu", format="horizontal")
-    assert [s.forms for s in read_conllu(tmp_path / "a.conllu")] == WORDS["horizontal"]
+    assert [s.forms for s in read_conllu(tmp_path / "a.conllu")] == WORDS
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from arbora.data import Block, Sentence, sentences_of
 
@@ -83,7 +84,7 @@ def placed_tokens(sentences: Block | Iterable[Sentence]) -> Iterator[PlacedToken
         if waiting is not None:
             token, before = waiting
             yield PlacedToken(token, _between(token, sentence, tokens[0]), True, before)
-        for token, following in zip(tokens, tokens[1:], strict=False):
+        for token, following in pairwise(tokens):
             space = " " if token.after is None else token.after
             yield PlacedToken(token, space + following.before, False, number)
         waiting = tokens[-1], number

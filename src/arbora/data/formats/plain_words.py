@@ -19,7 +19,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class HorizontalReader:
     """Reads one sentence per line."""
 
-    def recognises(self, beginning: bytes) -> Sign:
+    def recognises(self, beginning: bytes) -> Sign:  # noqa: ARG002  # of the interface
         """Never: it must be asked for."""
         return Sign.no
 
@@ -36,7 +36,7 @@ class HorizontalReader:
 class VerticalReader:
     """Reads one word per line."""
 
-    def recognises(self, beginning: bytes) -> Sign:
+    def recognises(self, beginning: bytes) -> Sign:  # noqa: ARG002  # of the interface
         """Never: it must be asked for."""
         return Sign.no
 
@@ -97,7 +97,9 @@ class _Found:
             self.faults.append((number, "the line is not UTF-8; convert the file"))
             return None
         if "\0" in text or "\r" in text:
-            self.faults.append((number, "the line has a character that no word can have; remove it"))
+            self.faults.append(
+                (number, "the line has a character that no word can have; remove it")
+            )
             return None
         return text
 
