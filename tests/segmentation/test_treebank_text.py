@@ -41,6 +41,7 @@ def block_of(*lines: str) -> Block:
         (["1 a SpaceAfter=No", "", "# newdoc id = x", "1 b"], "a\n\nb\n"),
         (["1 a SpacesAfter=\\n", "", "# newpar", "1 b SpacesAfter=\\s\\t\\r\\n\\p\\\\"],
          "a\nb \t\r\n|\\"),
+        (["1 a SpacesAfter=\\u00A0\\s", "2 b SpacesAfter=\\q"], "a\u00a0 b\\q"),
         (["1 a SpacesBefore=\\s\\s", "2 b X=SpaceAfter=No"], "  a b\n"),
         (["1-2 au SpaceAfter=No", "1 à", "2 le", "3 !"], "au!\n"),
         (["1-2 au", "1 à", "2 le SpaceAfter=No", "3 !"], "au!\n"),
