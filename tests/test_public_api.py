@@ -72,7 +72,14 @@ def test_types_are_shipped():
 def test_stubs_are_those_of_the_compiled_module():
     """The build generates the stubs from the module, and they contain every kernel."""
     core = Path(arbora._core.__file__).parent / "_core"
-    layers = (("data", 5), ("features", 5), ("scoring", 8), ("inference", 8), ("learning", 5))
+    layers = (
+        ("data", 5),
+        ("features", 5),
+        ("scoring", 8),
+        ("segmentation", 8),
+        ("inference", 8),
+        ("learning", 5),
+    )
     for layer, least in layers:
         text = (core / f"{layer}.pyi").read_text(encoding="utf-8")
         kernels = [name for name in dir(getattr(arbora._core, layer)) if not name.startswith("_")]

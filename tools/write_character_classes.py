@@ -85,7 +85,7 @@ def tables() -> str:
     classes = packed([str(run) for run in class_runs()])
     lower = packed(["{" + ", ".join(map(str, run)) + "}" for run in lower_runs()])
     return f"""\
-// Written by tools/write_character_classes.py from Unicode {unicodedata.unidata_version}; do not edit.
+// Written by tools/write_character_classes.py; do not edit. Unicode {unicodedata.unidata_version}.
 #include "arbora/segmentation/characters.hpp"
 
 namespace arbora::segmentation {{

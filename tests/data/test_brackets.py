@@ -218,7 +218,7 @@ def test_brackets_are_not_written():
     with pytest.raises(ArgumentError, match="are read, not written: choose one of conllu, conllx"):
         converted(SAIL, "ptb")
     for name, entry in FORMATS.items():
-        assert entry.read_only == (name == "ptb")
+        assert entry.read_only == (name in {"ptb", "horizontal", "vertical"})
 
 
 @pytest.fixture

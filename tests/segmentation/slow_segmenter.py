@@ -50,7 +50,11 @@ def _key(name: str, *atoms: int) -> int:
 
 
 def _bucket(n: int) -> int:
-    return n if n < 4 else next(b for b, top in ((4, 8), (5, 16), (6, 32), (7, 64), (8, n + 1)) if n < top)
+    return (
+        n
+        if n < 4
+        else next(b for b, top in ((4, 8), (5, 16), (6, 32), (7, 64), (8, n + 1)) if n < top)
+    )
 
 
 def _is_word(kind: int) -> bool:
@@ -268,11 +272,14 @@ class SlowSegmenter:
 
         gap = seen["a"]["gap"]
         rows: list[tuple[str, list[int]]] = [
-            ("bias", []), ("a", get("a.form")), ("b", get("b.form")), ("a gap", get("a.form", "a.gap")),
+            ("bias", []), ("a", get("a.form")), ("b", get("b.form")),
+            ("a gap", get("a.form", "a.gap")),
             ("a b", get("a.form", "b.form")), ("p a", get("p.form", "a.form", "b.first")),
             ("p2 p a", get("p2.form", "p.form", "a.form")),
-            ("b b2", get("b.form", "b2.form", "a.gap")), ("a bs", get("a.form", "b.shape", "a.gap")),
-            ("as bs", get("a.shape", "b.shape", "a.gap")), ("as b", get("a.shape", "b.form", "a.gap")),
+            ("b b2", get("b.form", "b2.form", "a.gap")),
+            ("a bs", get("a.form", "b.shape", "a.gap")),
+            ("as bs", get("a.shape", "b.shape", "a.gap")),
+            ("as b", get("a.shape", "b.form", "a.gap")),
             ("ps as bs", get("p.shape", "a.shape", "b.shape", "a.gap")),
             ("ps a bs", get("p.shape", "a.form", "b.shape", "a.gap")),
             ("p a bs", get("p.form", "a.form", "b.shape")),
@@ -289,7 +296,8 @@ class SlowSegmenter:
             ("capitals", get("a.capital", "b.capital", "a.gap", "a.last")),
             ("a capital", get("a.form", "b.capital", "a.gap")),
             ("suffix capital", get("a.suffix", "b.capital", "a.gap")),
-            ("four capitals", get("p.capital", "a.capital", "b.capital", "b2.capital", "a.gap", "a.last")),
+            ("four capitals", [*get("p.capital", "a.capital", "b.capital", "b2.capital", "a.gap"),
+                               *get("a.last")]),
             ("capital so far", [length, *get("a.last", "b.capital", "a.gap")]),
             ("p a b", get("p.form", "a.form", "b.form")),
             ("open", [opened, *get("a.form", "b.first")]),

@@ -40,9 +40,11 @@ def slow_objective(examples: core.Examples, regularization: float, weights) -> f
     slots, first_slot, first = examples.slots(), examples.first_slot(), examples.first_candidate()
     loss = regularization / 2 * float(weights @ weights)
     for e, right in enumerate(examples.right()):
-        scores = [0.0]
-        for c in range(first[e], first[e + 1]):
-            scores.append(weights[slots[first_slot[c] : first_slot[c + 1]]].sum())
+        candidates = range(first[e], first[e + 1])
+        scores = [
+            0.0,
+            *(weights[slots[first_slot[c] : first_slot[c + 1]]].sum() for c in candidates),
+        ]
         loss += np.logaddexp.reduce(scores) - scores[right]
     return loss
 
@@ -55,9 +57,7 @@ def test_the_gradient_is_that_of_the_objective(name):
     value = core.objective(examples, 0.7, weights, gradient, 2)
     assert len(examples) > 10
     assert value == pytest.approx(slow_objective(examples, 0.7, weights), rel=1e-12)
-    slow = finite_difference(
-        lambda w: core.objective(examples, 0.7, w, np.zeros(128), 1), weights
-    )
+    slow = finite_difference(lambda w: core.objective(examples, 0.7, w, np.zeros(128), 1), weights)
     assert gradient == pytest.approx(slow, rel=1e-5, abs=1e-5)
 
 
@@ -121,7 +121,9 @@ def test_general_rules(form, words, rule):
 
 
 def test_rules_of_one_form_copy_nothing():
-    rules, numbers = learn_rules([("no", ("em", "o")), ("Didn't", ("Did", "n't")), ("isn't", ("is", "n't"))])
+    rules, numbers = learn_rules(
+        [("no", ("em", "o")), ("Didn't", ("Did", "n't")), ("isn't", ("is", "n't"))]
+    )
     assert rules[numbers["no", ("em", "o")]] == ("no", "", ("em", "o"), -1, "", "")
     assert rules[numbers["didn't", ("did", "n't")]] == rules[numbers["isn't", ("is", "n't")]]
     assert len(rules) == 2
@@ -173,8 +175,8 @@ def with_value(index, value):
         changed("split", lambda a: a.reshape(2, -1)), changed("open", with_value(3, 2)),
         changed("sentence", with_value(5, np.nan)), changed("sentence", with_value(5, np.inf)),
         changed("lexicon", lambda a: a[::-1].copy()), changed("lexicon", lambda a: a.astype("i8")),
-        lambda settings, tensors: tensors.pop("open"),
-        lambda settings, tensors: settings.pop("rules"),
+        lambda _, tensors: tensors.pop("open"),
+        lambda settings, _: settings.pop("rules"),
     ],
 )  # fmt: skip
 def test_forged_segmenters_are_refused(change):

@@ -1,4 +1,4 @@
-// Written by tools/write_character_classes.py from Unicode 14.0.0; do not edit.
+// Written by tools/write_character_classes.py; do not edit. Unicode 14.0.0.
 #include "arbora/segmentation/characters.hpp"
 
 namespace arbora::segmentation {

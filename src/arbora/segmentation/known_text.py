@@ -29,9 +29,7 @@ class KnownText:
     @property
     def lines_matter(self) -> bool:
         """Whether there are line ends inside of paragraphs."""
-        return any(
-            count_line_ends(one.space) == 1 for some in self.tokens for one in some[:-1]
-        )
+        return any(count_line_ends(one.space) == 1 for some in self.tokens for one in some[:-1])
 
     def multiword_tokens(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Forms and words of multiword tokens."""
@@ -64,9 +62,7 @@ class KnownText:
             np.bitwise_or.at(kinds[-1], places, _parts(known, forms))
         return keys, *kinds
 
-    def paragraphs(
-        self, numbers: dict[tuple[str, tuple[str, ...]], int]
-    ) -> list[_core.Paragraph]:
+    def paragraphs(self, numbers: dict[tuple[str, tuple[str, ...]], int]) -> list[_core.Paragraph]:
         """The paragraphs for the core; `numbers` are those of rules."""
         return [self._paragraph(some, numbers) for some in self.tokens]
 

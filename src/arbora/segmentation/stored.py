@@ -89,9 +89,7 @@ def _is_text(value: Any) -> bool:
     return not any(c.isspace() for c in value)
 
 
-def checked_tensors(
-    tensors: Mapping[str, NDArray[Any]], bits: int
-) -> dict[str, NDArray[Any]]:
+def checked_tensors(tensors: Mapping[str, NDArray[Any]], bits: int) -> dict[str, NDArray[Any]]:
     """Read-only copies of the arrays; raises a `ModelError` for anything unexpected."""
     expected: dict[str, tuple[str, int | None]] = {
         name: ("f2", 1 << size) for name, size in table_bits(bits).items()

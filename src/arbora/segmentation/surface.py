@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from arbora.data import Block, Sentence, sentences_of
 
@@ -14,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 _ESCAPES = {"s": " ", "t": "\t", "n": "\n", "r": "\r", "p": "|", "\\": "\\"}
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _LINE_END = re.compile("\r\n|[\n\r\x0b\x0c\x85\u2028]|\u2029")
 _PARAGRAPH = "\n\n"
 
@@ -83,7 +84,7 @@ def placed_tokens(sentences: Block | Iterable[Sentence]) -> Iterator[PlacedToken
         if waiting is not None:
             token, before = waiting
             yield PlacedToken(token, _between(token, sentence, tokens[0]), True, before)
-        for token, following in zip(tokens, tokens[1:], strict=False):
+        for token, following in pairwise(tokens):
             space = " " if token.after is None else token.after
             yield PlacedToken(token, space + following.before, False, number)
         waiting = tokens[-1], number
@@ -140,4 +141,10 @@ def _token(form: str, words: tuple[str, ...], misc: str) -> SurfaceToken:
 
 
 def _unescaped(value: str) -> str:
-    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[0]), value)
+    """Spaces without escapes; treebanks also write `\\u00A0`."""
+    return _ESCAPE.sub(_unescaped_one, value)
+
+
+def _unescaped_one(found: re.Match[str]) -> str:
+    code = found[1]
+    return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPES.get(code, found[0])

@@ -108,9 +108,7 @@ class _Training:
             loss = 0.0
             if len(scales) > 1:
                 exact = stored.astype(np.float64)
-                loss = _core.objective(
-                    examples[1], 0.0, exact, np.zeros_like(exact), self._threads
-                )
+                loss = _core.objective(examples[1], 0.0, exact, np.zeros_like(exact), self._threads)
             if loss < least:
                 best, least = stored, loss
         return best
@@ -129,5 +127,3 @@ def _open_pairs(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
     total = inside + between
     closed = (total >= _OFTEN) & (between < _HARDLY_EVER * total)
     return (~closed).astype(np.uint8)
-
-

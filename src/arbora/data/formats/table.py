@@ -9,6 +9,7 @@ from arbora.data.formats.conll2008 import CONLL2008
 from arbora.data.formats.conll2009 import CONLL2009
 from arbora.data.formats.conllu import CONLLU
 from arbora.data.formats.conllx import CONLLX
+from arbora.data.formats.plain_words import HorizontalReader, VerticalReader
 from arbora.data.formats.protocols import Format, Sign
 from arbora.errors import ArgumentError, DataError
 
@@ -23,6 +24,8 @@ FORMATS: dict[str, Format] = {
         "Penn Treebank brackets", BracketReader(), CONLLU, read_only=True,
         endings=(".mrg", ".parse"),
     ),
+    "horizontal": Format("one sentence per line", HorizontalReader(), CONLLU, read_only=True),
+    "vertical": Format("one word per line", VerticalReader(), CONLLU, read_only=True),
 }  # fmt: skip
 
 
