@@ -36,7 +36,9 @@ def megabytes(stage: Tagger | Lemmatiser) -> float:
 
 def row(folder: Path) -> str:
     """Dev and test accuracies of each column; a dash where the treebank has none."""
-    train, dev, test = (read_treebank(folder / f"{part}.conllu") for part in ("train", "dev", "test"))
+    train, dev, test = (
+        read_treebank(folder / f"{part}.conllu") for part in ("train", "dev", "test")
+    )
     began = time.process_time()
     tagger = train_tagger(train, dev, threads=1)
     has_lemmas = any(name != "_" for name, _ in train.column_names(COLUMNS["lemmas"]))

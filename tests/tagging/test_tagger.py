@@ -55,9 +55,7 @@ def test_gradients(treebank, analyses):
     """The gradient of the likelihood is that of finite differences."""
     few = treebank.reread(treebank.texts(0, 12))
     tags = TreebankTags.of(few)
-    trainer = kernels.TagTrainer(
-        few, tags.analysis_set(), tags.upos, tags.analyses, 3, 3, None
-    )
+    trainer = kernels.TagTrainer(few, tags.analysis_set(), tags.upos, tags.analyses, 3, 3, None)
     _, _, weights, dense = trainer.averages(analyses)
     random = np.random.default_rng(0)
     at = np.concatenate([weights, dense])
@@ -96,9 +94,9 @@ def test_analyses_are_a_softmax_of_sums_of_outputs(tagger, treebank):
     for word in zip(*(column(treebank, n) for n in (FORM, UPOS, XPOS, FEATS)), strict=True):
         counts = seen.setdefault(word[:2], {})
         counts[word[2:]] = counts.get(word[2:], 0) + 1
-    texts = [column(found.block, n) for n in (FORM, UPOS, XPOS, FEATS)]
+    texts = [column(found.block, n) for n in (FORM, UPOS, FEATS)]
     checked = 0
-    for word, (form, upos, xpos, feats) in enumerate(zip(*texts, strict=True)):
+    for word, (form, upos, feats) in enumerate(zip(*texts, strict=True)):
         tag = tagger.upos.index(upos)
         known = seen.get((form, upos))
         if known is None or first[tag + 1] - first[tag] == 1:
@@ -109,15 +107,16 @@ def test_analyses_are_a_softmax_of_sums_of_outputs(tagger, treebank):
         total = sum(known.values())
         scores, chosen = [], []
         for a in range(first[tag], first[tag + 1]):
-            name = (tagger.settings()["xpos"][tensors["analyses.xpos"][a]],
-                    names[tensors["analyses.feats"][a]])
+            name = (
+                tagger.settings()["xpos"][tensors["analyses.xpos"][a]],
+                names[tensors["analyses.feats"][a]],
+            )
             rank = 3 if name not in known else 0 if name == ordered[0][0] else (
                 1 if known[name] * 10 >= total else 2)  # fmt: skip
             scores.append(memory[tag * kernels.MEMORIES + rank])
             chosen.append(name[1] == feats)
         p = np.exp(scores) / np.exp(scores).sum()
         assert found.feats_probabilities[word] == pytest.approx(p[np.array(chosen)].sum())
-        assert xpos in {name[0] for name in known} or True
         checked += 1
     assert checked > 5
 
@@ -150,9 +149,7 @@ def test_probabilities(tagger, dev):
     found = tagger.tag(dev, retag=True, posterior=True)
     np.testing.assert_allclose(found.posterior.sum(axis=1), 1.0)
     words = np.arange(dev.total_words)
-    np.testing.assert_array_equal(
-        found.posterior[words, found.upos_ids], found.upos_probabilities
-    )
+    np.testing.assert_array_equal(found.posterior[words, found.upos_ids], found.upos_probabilities)
     assert [found.upos_names[i] for i in found.upos_ids] == column(found.block, UPOS)
     for p in (found.upos_probabilities, found.xpos_probabilities, found.feats_probabilities):
         assert ((p > 0.0) & (p <= 1.0)).all()
@@ -170,7 +167,7 @@ def test_values_of_the_input_are_kept_and_restrict_the_rest(tagger):
     assert "_" not in found.block.column(0, UPOS)
     assert "_" not in found.block.column(0, XPOS)
     given_xpos = Block.from_columns([["book"]], upos=[["NOUN"]], xpos=[["NNS"]])
-    assert "Number=Plur" in tagger(given_xpos).column(0, FEATS)[0]
+    assert tagger(given_xpos).column(0, FEATS)[0] in ("Number=Plur", "Number=Ptan")
     plural = Block.from_columns([["book"]], upos=[["NOUN"]], feats=[["Number=Plur"]])
     assert tagger(plural).column(0, XPOS) == ["NNS"]
 
