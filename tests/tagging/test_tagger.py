@@ -16,7 +16,8 @@ from arbora import ArboraError, ArgumentError, ModelError
 from arbora._core import tagging as kernels
 from arbora.data import Block, Stage
 from arbora.data.treebank import read_treebank
-from arbora.options import TaggerOptions
+from arbora.features import WordClusters
+from arbora.options import LemmatiserOptions, TaggerOptions
 from arbora.tagging import Tagger, jackknife, train_tagger
 from arbora.tagging.treebank_tags import TreebankTags
 from arbora.testing.finite_difference import finite_difference
@@ -273,6 +274,29 @@ def test_columns_that_the_treebank_lacks_stay_missing(treebank):
     assert found.column(0, XPOS) == found.column(0, FEATS) == ["_", "_"]
     with pytest.raises(ArgumentError, match="without UPOS"):
         train_tagger(Block.from_columns(forms))
+
+
+def test_word_clusters(treebank, dev):
+    few = treebank.reread(treebank.texts(0, 60))
+    rows = [(form, f"{len(form) % 4:03b}1", 1.0) for form in sorted(set(column(treebank, FORM)))]
+    clustered = train_tagger(few, options=QUICK, word_clusters=WordClusters(rows))
+    plain = train_tagger(few, options=QUICK)
+    found = clustered.tag(dev, retag=True).upos_probabilities
+    assert not np.array_equal(found, plain.tag(dev, retag=True).upos_probabilities)
+    same = Tagger.from_store(clustered.settings(), clustered.tensors())
+    np.testing.assert_array_equal(same.tag(dev, retag=True).upos_probabilities, found)
+    text = np.frombuffer(b"no tab", np.uint8)
+    with pytest.raises(ModelError, match="cluster and form"):
+        Tagger.from_store(clustered.settings(), clustered.tensors() | {"clusters": text})
+
+
+@pytest.mark.parametrize(
+    "option", [{"passes": 0}, {"rate": 0.0}, {"regularization": -1.0}, {"bits": 7}, {"seed": -1}]
+)
+def test_bad_options(option):
+    for kind in (TaggerOptions, LemmatiserOptions):
+        with pytest.raises(ArgumentError, match="must be between"):
+            kind(**option)
 
 
 def test_jackknife(treebank):
