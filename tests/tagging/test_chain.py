@@ -97,9 +97,7 @@ def test_lower_case_is_that_of_python(text):
     text = "".join(known)
     # Letters of Unicode versions after 14 may differ.
     ours, theirs = kernels.lower_case(text), "".join(c.lower() for c in text)
-    assert all(
-        a == b or c in (a, b) for a, b, c in zip(ours, theirs, text, strict=True)
-    )
+    assert all(a == b or c in (a, b) for a, b, c in zip(ours, theirs, text, strict=True))
     assert len(kernels.upper_case(text)) == len(text)
 
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kMissing = "_";
 // Rules that are tried besides the memory, the most frequent first, for words that have a memory
 // and for others: a long form may fit hundreds.
-constexpr std::size_t kMostOfKnown = 6, kMostOfUnknown = 32;
+constexpr std::size_t kMostOfKnown = 6, kMostOfUnknown = 24;
 constexpr std::size_t kLongestSuffix = 48;  // bytes
 
 // The state of a candidate: 8 * (0: the word has no memory, 1: the most frequent rule in its
@@ -25,8 +25,8 @@ std::uint64_t combined(std::uint64_t a, std::uint64_t b) { return mixed(a * kMix
 
 }  // namespace
 
-std::uint64_t pair_key(std::uint64_t atom, std::string_view upos) {
-  return combined(atom, hash_text(upos));
+std::uint64_t pair_key(std::uint64_t rule_atom, std::uint64_t upos_atom) {
+  return combined(rule_atom, upos_atom);
 }
 
 std::uint64_t memory_key(std::string_view form, std::string_view upos) {
@@ -67,6 +67,7 @@ void RuleSet::candidates(const LemmaWord& word, const LemmaKnowledge& knowledge,
     try_rule(entry.analysis, form, found);
   }
   const std::size_t remembered = found.size();
+  const std::uint64_t upos = hash_text(word.upos);
   std::vector<std::int32_t> fitting;
   std::string forms[kLetterCases];
   for (int k = 0; k < kLetterCases; ++k) {
@@ -78,10 +79,10 @@ void RuleSet::candidates(const LemmaWord& word, const LemmaKnowledge& knowledge,
       if (size > 0 && size < form.size() &&
           (static_cast<unsigned char>(form[form.size() - size]) & 0xC0U) == 0x80U)
         continue;  // within a letter
-      const auto list = by_suffix_[k].find(form.substr(form.size() - size));
+      const auto list = by_suffix_[k].find(std::string_view(form).substr(form.size() - size));
       if (list == by_suffix_[k].end()) continue;
       for (const std::int32_t rule : list->second) {
-        const std::uint64_t key = pair_key(atoms_[at(rule)], word.upos);
+        const std::uint64_t key = pair_key(atoms_[at(rule)], upos);
         if (pairs_.find(short_key(key)) != kNoRow) fitting.push_back(rule);
       }
     }

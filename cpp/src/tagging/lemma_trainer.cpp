@@ -113,7 +113,8 @@ LemmaTrainer::LemmaTrainer(const Block& block, Index folds, int bits) : bits_(bi
   std::set<std::uint32_t> pairs;
   for (const Seen& word : words) {
     if (word.rule == kNoRow) continue;
-    pairs.insert(short_key(pair_key(hash_rule(learnt_.rules[at(word.rule)]), word.upos)));
+    pairs.insert(
+        short_key(pair_key(hash_rule(learnt_.rules[at(word.rule)]), hash_text(word.upos))));
   }
   learnt_.pairs.assign(pairs.begin(), pairs.end());
   Knowledge all = knowledge_of(words, 0, 0);

@@ -16,7 +16,7 @@ class TaggerOptions(Component):
 
     tag: ClassVar[str] = "tagger"
     passes: int = option(
-        12, "Passes over the training sentences; the best one on dev is kept.", "Learning",
+        8, "Passes over the training sentences; the best one on dev is kept.", "Learning",
         low=1, high=10_000,
     )  # fmt: skip
     rate: float = option(0.1, "Learning rate of AdaGrad.", "Learning", low=1e-9, high=1e6)
@@ -39,7 +39,7 @@ class LemmatiserOptions(Component):
 
     tag: ClassVar[str] = "lemmatiser"
     passes: int = option(
-        8, "Passes over the training words; the best one on dev is kept.", "Learning",
+        6, "Passes over the training words; the best one on dev is kept.", "Learning",
         low=1, high=10_000,
     )  # fmt: skip
     rate: float = option(0.1, "Learning rate of AdaGrad.", "Learning", low=1e-9, high=1e6)

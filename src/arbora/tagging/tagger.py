@@ -16,7 +16,14 @@ from arbora.errors import ArgumentError, ModelError
 from arbora.features import WordClusters
 from arbora.inference.packed import available_threads
 from arbora.tagging.stored import (
-    Tensors, check_ends, finite, flag, increasing, names_in, tensor, within,
+    Tensors,
+    check_ends,
+    finite,
+    flag,
+    increasing,
+    names_in,
+    tensor,
+    within,
 )  # fmt: skip
 from arbora.types import FloatArray, IntArray
 
@@ -32,7 +39,8 @@ class Tagged:
 
     `block` has the tags. `upos_ids` are places in `upos_names`. The probabilities are those of the
     tags in the block: p(upos) given the words, p(xpos) and p(feats) given the words and the
-    UPOS tags. A value that was in the input and was kept has probability 1, and so have columns
+    UPOS tags. A known tag that was in the input and was kept has probability 1 (where the tagger
+    does not know it, the probability is that of the tag it would have taken), and so have columns
     that the tagger does not fill. `posterior` is p(upos) of every word and tag, float64
     (words, tags), or None if it was not asked for.
     """

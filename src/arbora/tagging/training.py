@@ -66,11 +66,13 @@ class _Training:
             train, self.tags.analysis_set(), self.tags.upos, self.tags.analyses, _FOLDS, _CUTOFF,
             None if clusters is None else clusters.kernel,
         )  # fmt: skip
-        names = ("keys", "ends", "analyses", "counts")
-        lexicon = kernels.learn_lexicon(train, self.tags.analyses)
+        keys, ends, which, counts = kernels.learn_lexicon(train, self.tags.analyses)
         self.tensors: dict[str, NDArray[Any]] = {
             **self.tags.tensors,
-            **{f"lexicon.{name}": v for name, v in zip(names, lexicon, strict=True)},
+            "lexicon.keys": keys,
+            "lexicon.ends": ends,
+            "lexicon.analyses": which,
+            "lexicon.counts": counts,
         }
         if clusters is not None:
             self.tensors["clusters"] = _cluster_text(clusters)

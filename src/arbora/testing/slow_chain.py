@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class SlowChain:
         scores = []
         for sequence in self.sequences:
             path = [tags, *sequence, tags]
-            score = sum(transitions[a, b] for a, b in zip(path, path[1:], strict=False))
+            score = sum(transitions[a, b] for a, b in pairwise(path))
             scores.append(score + sum(emissions[i, tag] for i, tag in enumerate(sequence)))
         self.scores = np.array(scores)
 
@@ -54,7 +54,7 @@ class SlowChain:
         answer = np.zeros((tags + 1, tags + 1))
         for sequence, p in zip(self.sequences, self.probabilities, strict=True):
             path = [tags, *sequence, tags]
-            for a, b in zip(path, path[1:], strict=False):
+            for a, b in pairwise(path):
                 answer[a, b] += p
         return answer
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,11 +52,18 @@ class RuleSet {
 
   std::vector<LemmaRule> rules_;
   std::vector<std::uint64_t> atoms_;
-  std::unordered_map<std::string, std::vector<std::int32_t>> by_suffix_[kLetterCases];
+  struct TextHash {
+    using is_transparent = void;  // looks up views without copying them
+    std::size_t operator()(std::string_view text) const {
+      return static_cast<std::size_t>(hash_text(text));
+    }
+  };
+  std::unordered_map<std::string, std::vector<std::int32_t>, TextHash, std::equal_to<>>
+      by_suffix_[kLetterCases];
   KeyTable pairs_;
 };
 
-std::uint64_t pair_key(std::uint64_t atom, std::string_view upos);
+std::uint64_t pair_key(std::uint64_t rule_atom, std::uint64_t upos_atom);
 std::uint64_t memory_key(std::string_view form, std::string_view upos);
 
 // The atoms of a word that are combined with every rule.
