@@ -58,7 +58,8 @@ if TYPE_CHECKING:
         TreeBatch,
         minimum_risk,
     )
-    from arbora.parsers import ParsedSentence, Parser, load
+    from arbora.parsers import ParsedSentence, Parser
+    from arbora.pipeline import Document, Pipeline, load
     from arbora.scores import Parts
     from arbora.types import Decoded, Samples, Tree
 
@@ -79,6 +80,7 @@ __all__ = [
     "Decoded",
     "Derivation",
     "Derivations",
+    "Document",
     "FactorGraph",
     "FileError",
     "GraphGradient",
@@ -92,6 +94,7 @@ __all__ = [
     "Parser",
     "PartGradient",
     "Parts",
+    "Pipeline",
     "ProjectiveTrees",
     "Samples",
     "ScoreError",
@@ -123,7 +126,8 @@ _HOMES = {
     "arbora.inference": "Automaton Decision Derivation Derivations FactorGraph GraphGradient "
     "HeadAutomata Hypergraph LoopyTrees Mixture PartGradient ProjectiveTrees SecondOrderBatch "
     "SecondOrderTrees SpanningTrees TreeBatch minimum_risk",
-    "arbora.parsers": "ParsedSentence Parser load",
+    "arbora.parsers": "ParsedSentence Parser",
+    "arbora.pipeline": "Document Pipeline load",
     "arbora.scores": "Parts",
     "arbora.types": "Decoded Samples Tree",
 }

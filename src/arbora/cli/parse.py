@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -28,7 +29,9 @@ arbora parse --model english.arbora test.conllu --output parsed.conllu
 
 arbora parse --model english.arbora test.conllu | arbora evaluate test.conllu -
 
-arbora parse --model english.arbora test.conllu --probabilities --kbest 5"""
+arbora parse --model english.arbora test.conllu --probabilities --kbest 5
+
+arbora parse --model english.arbora "The gulls sleep on the wall." --probabilities"""
 
 _LARGEST_COUNT = 1_000_000_000
 _LONGEST_SENTENCE = 2000  # as in `ParseOptions`
@@ -37,7 +40,11 @@ _LONGEST_SENTENCE = 2000  # as in `ParseOptions`
 def parse(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE]...", help="Files to parse (default: standard input)."),
+        typer.Argument(
+            metavar="[FILE|TEXT]...",
+            help="Files to parse (default: standard input), or text: an argument with spaces that "
+            "names no file.",
+        ),
     ] = None,
     model: ModelFile = None,
     output: Annotated[
@@ -138,14 +145,16 @@ def parse(
         bool, typer.Option("--json", help="Print one JSON object; with --least-certain.")
     ] = False,
 ) -> None:
-    """Parse files; HEAD and DEPREL are replaced, and nothing else changes.
+    """Parse files or text; in files, HEAD and DEPREL are replaced, and nothing else changes.
+
+    A model with a segmenter takes raw text, and one with a tagger fills in missing tags and lemmas.
 
     Existing heads and labels are ignored unless --keep-heads is given, but must be valid.
     """
     if as_json and least_certain is None:
         raise ArgumentError("--json requires --least-certain: trees are written as CoNLL.")
-    paths = files or ["-"]
-    check_one_input(*paths)
+    check_one_input(*(files or ["-"]))
+    paths = [as_source(argument) for argument in files or ["-"]]
     if output != "-":
         check_writable(output)
         check_not_an_input(output, model)
@@ -189,6 +198,13 @@ def parse(
             before += _size([path]) or 0
 
 
+def as_source(argument: str) -> str | io.BytesIO:
+    """A path, or a text: an argument with white space that names no file."""
+    if argument.split() == [argument] or Path(argument).exists():
+        return argument
+    return io.BytesIO(argument.encode("utf-8", "surrogateescape"))
+
+
 def load_model(path: str | None, threads: int | None) -> Parser:
     """The parser from `--model` or the environment."""
     if not path:
@@ -196,7 +212,7 @@ def load_model(path: str | None, threads: int | None) -> Parser:
             "there is no model: train one with arbora train TRAIN, then give --model FILE or set "
             f"{MODEL_VARIABLE}."
         )
-    from arbora.parsers import load
+    from arbora.pipeline import load
 
     return load(path, threads)
 
@@ -221,11 +237,11 @@ def _tell_where_from(parser: Parser) -> None:
     typer.echo(f"arbora: {text}.", err=True)
 
 
-def _size(paths: list[str]) -> int | None:
+def _size(paths: list[str | io.BytesIO]) -> int | None:
     """The total size of all files in bytes; None if unknown."""
     try:
-        if any(not Path(path).is_file() for path in paths):
+        if any(not isinstance(path, str) or not Path(path).is_file() for path in paths):
             return None
-        return sum(Path(path).stat().st_size for path in paths)
+        return sum(Path(path).stat().st_size for path in paths if isinstance(path, str))
     except OSError:
         return None

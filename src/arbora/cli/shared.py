@@ -45,7 +45,8 @@ FormatOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="File format: conllu, conllx, conll2008, conll2009 or ptb (default: detected).",
+        help="File format: conllu, conllx, conll2008, conll2009, ptb, horizontal, vertical or text "
+        "(default: detected).",
     ),
 ]
 SkipBad = Annotated[

@@ -30,6 +30,8 @@ def read_treebank(
     trees: bool = False,
 ) -> Block:
     """One block with everything; options as in `read_conllu`."""
+    if isinstance(source, Block):
+        return source
     if not is_file(source):
         return _of_sentences(cast("Iterable[Sentence]", source))
     path = cast("ReadPath", source)

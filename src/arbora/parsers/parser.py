@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # loading and parsing do not need these modules
     from arbora.evaluation import AttachmentScores
     from arbora.fitting.loop import History, Observer
 
-__all__ = ["Parser", "load"]
+__all__ = ["Parser", "file_name", "load"]
 
 _SMALLEST_CHUNK = 1 << 14  # minimum number of bytes read at a time
 
@@ -156,7 +156,7 @@ class Parser(Questions):
         )  # fmt: skip
         model, self.history = fit_model(fit, train_block, dev_block)
         self._checkpoint_beside = checkpoint
-        files = {"train": _file_name(train), "dev": _file_name(dev)}
+        files = {"train": file_name(train), "dev": file_name(dev)}
         self._model = model.with_card(
             files=files, history=_without_times(self.history), licence=_licences(start, licence)
         )
@@ -235,7 +235,7 @@ class Parser(Questions):
         """The block itself, if it has the columns that the model uses; else raises an error."""
         if options.retag:
             raise ArgumentError(
-                "retag requires a model with a tagger: train one with arbora train."
+                "retag requires a model with a tagger: train one with arbora.Pipeline."
             )
         if not options.allow_missing:
             check_columns(block, self.model.encoder.settings, "tag them first")
@@ -298,7 +298,7 @@ def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
     return Parser.from_model(read_model(path), threads)
 
 
-def _file_name(source: object) -> str | None:
+def file_name(source: object) -> str | None:
     """The name of a file without its folders."""
     if source == "-" or not isinstance(source, str | os.PathLike):
         return None

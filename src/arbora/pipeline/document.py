@@ -13,8 +13,8 @@ from arbora.errors import ArgumentError
 from arbora.models.output import ParsedSentence
 
 if TYPE_CHECKING:
-    import pandas
-    import pyarrow
+    import pandas as pd
+    import pyarrow as pa
 
 __all__ = ["Document"]
 
@@ -39,9 +39,7 @@ class Document(Sequence[ParsedSentence]):
     def __getitem__(self, place: int) -> ParsedSentence: ...
     @overload
     def __getitem__(self, place: slice) -> tuple[ParsedSentence, ...]: ...
-    def __getitem__(
-        self, place: int | slice
-    ) -> ParsedSentence | tuple[ParsedSentence, ...]:
+    def __getitem__(self, place: int | slice) -> ParsedSentence | tuple[ParsedSentence, ...]:
         """A sentence, or several."""
         return self.sentences[place]
 
@@ -69,18 +67,18 @@ class Document(Sequence[ParsedSentence]):
                     "label": labels[i], "probability": chances[i],
                 }  # fmt: skip
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """The table of `rows` as a pandas data frame."""
         try:
-            import pandas
+            import pandas as pd
         except ImportError:
             raise ArgumentError("to_pandas() requires pandas: pip install pandas.") from None
-        return pandas.DataFrame(list(self.rows()))
+        return pd.DataFrame(list(self.rows()))
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> pa.Table:
         """The table of `rows` as an Arrow table."""
         try:
-            import pyarrow
+            import pyarrow as pa
         except ImportError:
             raise ArgumentError("to_arrow() requires pyarrow: pip install pyarrow.") from None
-        return pyarrow.Table.from_pylist(list(self.rows()))
+        return pa.Table.from_pylist(list(self.rows()))

@@ -5,28 +5,34 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import IO, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Block, Chunk
 from arbora.data.source import ReadPath, check_path
+from arbora.data.treebank import TreebankSource, read_treebank
 from arbora.errors import ArgumentError, DataError
+from arbora.features import read_clusters
 from arbora.models.columns import check_columns
+from arbora.models.lengths import check_lengths
 from arbora.models.model import Model, StoredStage
 from arbora.models.model_file import from_bytes, read_model, to_bytes
 from arbora.models.output import parse_block
 from arbora.options import ParseOptions
 from arbora.options.build import build
 from arbora.parsers import Parser
+from arbora.parsers.parser import file_name
 from arbora.pipeline.document import Document
+from arbora.pipeline.texts import looks_like_text
 from arbora.segmentation import Segmented, Segmenter
 from arbora.tagging import Lemmatiser, Tagger
 
-__all__ = ["STAGES", "Pipeline", "load"]
+if TYPE_CHECKING:
+    from arbora.pipeline.training import StageOptions
 
-StageKind = TypeVar("StageKind")
+__all__ = ["STAGES", "TEXT", "Pipeline", "load"]
 
 # The stages that a model file may have, in the order in which they run.
 STAGES: dict[str, Any] = {"segmenter": Segmenter, "tagger": Tagger, "lemmatiser": Lemmatiser}
@@ -38,8 +44,7 @@ class Pipeline(Parser):
     """A parser with the stages that run before it: segmenter, tagger, lemmatiser, each optional.
 
     Called with a text, it answers with a `Document`. It has all methods of `Parser`; sentences
-    without tags and lemmas get them from the stages. `arbora.load` makes one from a model file,
-    `fit` trains a parser alone, and `arbora.pipeline.train_stages` the stages.
+    without tags and lemmas get them from the stages. `arbora.load` makes one from a model file.
     """
 
     segmenter: Segmenter | None = None
@@ -51,27 +56,49 @@ class Pipeline(Parser):
         """A pipeline with a trained model and its stages."""
         pipeline = cls(threads=threads)
         pipeline.options, pipeline._model = model.options, model
-        for name, stored in model.stages.items():
-            if name in STAGES:
-                setattr(pipeline, name, STAGES[name].from_store(stored.settings, stored.tensors))
-        return pipeline
+        return pipeline._take(model.stages)
 
-    def with_stages(
+    def fit(
         self,
-        segmenter: Segmenter | None = None,
-        tagger: Tagger | None = None,
-        lemmatiser: Lemmatiser | None = None,
+        train: TreebankSource,
+        dev: TreebankSource | None = None,
+        *,
+        stages: StageOptions | None = None,
+        **keywords: Any,
     ) -> Pipeline:
-        """The same trained parser with other stages."""
-        given = {"segmenter": segmenter, "tagger": tagger, "lemmatiser": lemmatiser}
-        stored = {
-            name: StoredStage(stage.settings(), stage.tensors())
-            for name, stage in given.items()
-            if stage is not None
+        """Trains the stages, and then the parser on tags and lemmas as they will predict them.
+
+        The keywords are those of `Parser.fit`. A parser to continue from (`start`) keeps its own
+        stages.
+        """
+        from arbora.pipeline.training import train_stages
+
+        start, clusters = keywords.get("start"), keywords.get("word_clusters")
+        if start is not None:
+            super().fit(train, dev, **keywords)
+            return self._take(start.model.stages)
+        if isinstance(clusters, str | os.PathLike):
+            keywords["word_clusters"] = clusters = read_clusters(clusters)
+        reading = {
+            name: keywords.pop(name)
+            for name in ("format", "skip_bad", "on_error")
+            if name in keywords
         }
-        made = Pipeline.from_model(replace(self.model, stages=stored), self.threads)
-        made.history = self.history
-        return made
+        trained = read_treebank(train, trees=True, **reading)
+        held_out = None if dev is None else read_treebank(dev, trees=True, **reading)
+        made = train_stages(trained, held_out, stages, threads=self.threads, word_clusters=clusters)
+        super().fit(made.train, made.dev, **keywords)
+        files = {"train": file_name(train), "dev": file_name(dev)}
+        self._model = self.model.with_card(files=files)
+        return self._take(made.stored())
+
+    def _take(self, stages: dict[str, StoredStage]) -> Pipeline:
+        """This pipeline with other stages."""
+        self._model = replace(self.model, stages=stages)
+        for name, stored in stages.items():
+            if name in STAGES:
+                setattr(self, name, STAGES[name].from_store(stored.settings, stored.tensors))
+        return self
 
     def __call__(self, source: Any, /) -> Any:
         """The `Document` of a text; a block, as for any `Stage`, is parsed to a block."""
@@ -109,7 +136,7 @@ class Pipeline(Parser):
             return super().prepare(block, options)
         block = self.tagger(block, retag=options.retag, threads=self.threads)
         if self.lemmatiser is not None:
-            block = self.lemmatiser(block, retag=options.retag, threads=self.threads)
+            block = self.lemmatiser(block, relemmatise=options.retag)
         if not options.allow_missing:
             check_columns(block, self.model.encoder.settings, "this model cannot fill them in")
         return block
@@ -123,20 +150,25 @@ class Pipeline(Parser):
         skip_bad: bool = False,
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[Chunk]:
-        """A file in blocks; with format `text`, raw text is segmented."""
+        """A file in blocks. Raw text is segmented, if it is recognised or the format is `text`."""
+        if format is None and self.segmenter is not None and looks_like_text(path):
+            format = TEXT  # noqa: A001  # the public name
         if format != TEXT:
             yield from super().chunks(
                 path, options, format=format, skip_bad=skip_bad, on_error=on_error
             )
             return
+        done = 0
         for block in self._segmenter().blocks(path):
-            yield Chunk(block, "conllu", 0)
+            check_lengths(block, options.max_words)
+            done += block.size
+            yield Chunk(block, (), done, None)
 
     def _segmenter(self) -> Segmenter:
         if self.segmenter is None:
             raise ArgumentError(
                 "this model takes no text, because it has no segmenter: give it CoNLL-U, or train "
-                "a model with arbora train on a treebank with text."
+                "one with arbora.Pipeline."
             )
         return self.segmenter
 

@@ -9,6 +9,7 @@ from typing import Any
 from arbora.data import Block
 from arbora.features import WordClusters
 from arbora.models.columns import is_empty
+from arbora.models.model import StoredStage
 from arbora.options import LemmatiserOptions, SegmenterOptions, TaggerOptions
 from arbora.segmentation import Segmenter, train_segmenter
 from arbora.tagging import Lemmatiser, Tagger, jackknife, train_lemmatiser, train_tagger
@@ -16,8 +17,6 @@ from arbora.tagging import Lemmatiser, Tagger, jackknife, train_lemmatiser, trai
 __all__ = ["StageOptions", "Stages", "train_stages"]
 
 _LEMMA, _UPOS = 2, 3
-Progress = Callable[[str, str], object]
-"""Called with the stage that is trained and how far it is."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,17 @@ class Stages:
     lemmatiser: Lemmatiser | None
     train: Block
     dev: Block | None
+
+    def stored(self) -> dict[str, StoredStage]:
+        """The stages as a model file has them."""
+        given = {
+            "segmenter": self.segmenter, "tagger": self.tagger, "lemmatiser": self.lemmatiser,
+        }  # fmt: skip
+        return {
+            name: StoredStage(stage.settings(), stage.tensors())
+            for name, stage in given.items()
+            if stage is not None
+        }
 
 
 def train_stages(
@@ -76,13 +86,13 @@ def train_stages(
     tagger = train_tagger(train, dev, options.tagger, word_clusters=word_clusters, **shared)
     if not is_empty(train, _LEMMA):
         begin("lemmatiser")
-        lemmatiser = train_lemmatiser(train, dev, options.lemmatiser, **shared)
+        lemmatiser = train_lemmatiser(train, dev, options.lemmatiser)
     if options.folds:
         begin("tags for the parser's training")
         train = jackknife(train, options.folds, options.tagger, **shared)
         if dev is not None:
             dev = tagger(dev, retag=True, threads=threads)
         if lemmatiser is not None:
-            train = lemmatiser(train, retag=True, threads=threads)
-            dev = None if dev is None else lemmatiser(dev, retag=True, threads=threads)
+            train = lemmatiser(train, relemmatise=True)
+            dev = None if dev is None else lemmatiser(dev, relemmatise=True)
     return Stages(segmenter, tagger, lemmatiser, train, dev)

@@ -1,0 +1,153 @@
+"""Text to trees: stages in one model file, documents, and what is kept or filled in."""
+
+from __future__ import annotations
+
+import io
+import pickle
+
+import numpy as np
+import pytest
+
+import arbora
+from arbora import ArboraError
+from arbora.options import LemmatiserOptions, SegmenterOptions, TaggerOptions
+from arbora.pipeline import StageOptions
+from arbora.pipeline.texts import looks_like_text
+from tests.cli.conftest import arbora_process
+
+TRAIN = "examples/treebank/train.conllu"
+TEST = "examples/treebank/test.conllu"
+TEXT = "The gulls sleep on the wall.  She doesn't see the old boat!"
+STAGES = StageOptions(
+    SegmenterOptions(passes=5), TaggerOptions(passes=4), LemmatiserOptions(passes=4), folds=2
+)
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    options = {"threads": 1, "passes": 2, "bits": 15, "refit": False}
+    return arbora.Pipeline(**options).fit(TRAIN, TEST, stages=STAGES)
+
+
+@pytest.fixture(scope="module")
+def model(nlp, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "village.arbora"
+    nlp.save(path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def bare():
+    """Sentences without tags, lemmas and trees."""
+    sentences = list(arbora.read_conllu(TEST))[:10]
+    return [arbora.Sentence.from_words(sentence.forms) for sentence in sentences]
+
+
+def test_a_text_becomes_a_document(nlp):
+    document = nlp(TEXT)
+    assert len(document) == 2
+    assert document.text == TEXT
+    for sentence, places in zip(document, document.offsets, strict=True):
+        assert (sentence.heads >= 0).all()
+        assert all(tag != "_" for tag in sentence.upos + sentence.lemmas + sentence.labels)
+        assert len(sentence.arc_probabilities) == len(sentence) == len(places)
+    first = document.offsets[0]
+    assert [TEXT[a:b] for a, b in first] == document[0].forms
+    words = document[1].forms
+    assert words[1:3] == ["does", "n't"]
+    assert [TEXT[a:b] for a, b in document.offsets[1][1:3]] == ["doesn't"] * 2
+
+
+def test_a_document_is_a_table(nlp):
+    document = nlp(TEXT)
+    rows = list(document.rows())
+    assert len(rows) == sum(map(len, document))
+    assert rows[0]["form"] == "The"
+    assert [row["word"] for row in rows if row["sentence"] == 2] == list(range(1, 9))
+    heads = np.concatenate([sentence.heads for sentence in document])
+    assert [row["head"] for row in rows] == heads.tolist()
+    again = list(arbora.read_conllu(io.BytesIO(str(document).encode())))
+    assert [s.forms for s in again] == [s.forms for s in document]
+    pandas = pytest.importorskip("pandas")
+    assert document.to_pandas().equals(pandas.DataFrame(rows))
+
+
+def test_texts_without_words(nlp):
+    for text in ("", "   ", "\n\n\t"):
+        assert len(nlp(text)) == 0
+        assert list(nlp(text).rows()) == []
+    assert [len(document) for document in nlp.pipe([TEXT, "", TEXT])] == [2, 0, 2]
+    for wrong in (lambda: nlp(3), lambda: list(nlp.pipe("text")), lambda: nlp("a\0b")):
+        with pytest.raises(ArboraError):
+            wrong()
+
+
+def test_a_model_file_holds_the_stages(nlp, model):
+    for again in (arbora.load(model, threads=1), pickle.loads(pickle.dumps(nlp))):
+        assert isinstance(again, arbora.Pipeline)
+        assert str(again(TEXT)) == str(nlp(TEXT))
+
+
+def test_missing_tags_are_filled_in_and_others_kept(nlp, bare):
+    tagged = nlp.parse(bare)
+    assert all(tag != "_" for sentence in tagged for tag in sentence.upos + sentence.lemmas)
+    own = arbora.Sentence.from_words(["The", "gulls", "sleep"], upos=["DET", "_", "ADV"])
+    (kept,) = nlp.parse([own])
+    assert kept.upos[0] == "DET"
+    assert kept.upos[2] == "ADV"
+    assert kept.upos[1] != "_"
+    (replaced,) = nlp.parse([own], retag=True)
+    assert replaced.upos[2] != "ADV"
+
+
+def test_trees_depend_on_gold_tags(nlp):
+    """Tags of the treebank are used as they are, unless `retag` asks for the tagger's."""
+    gold, predicted = nlp.evaluate(TEST), nlp.evaluate(TEST, retag=True)
+    assert gold.uas > 75
+    assert predicted.uas > 70
+    assert gold.uas != predicted.uas
+
+
+def test_a_parser_alone_refuses_what_it_cannot_fill_in(bare):
+    parser = arbora.Parser(threads=1, passes=1, bits=14, refit=False).fit(TRAIN, TEST)
+    with pytest.raises(ArboraError, match="no LEMMA and no UPOS and no XPOS and no FEATS"):
+        parser.parse(bare)
+    with pytest.raises(ArboraError, match="tagger"):
+        parser.parse(bare, retag=True)
+    assert len(parser.parse(bare, allow_missing=True)) == len(bare)
+    alone = arbora.Pipeline.from_model(parser.model, threads=1)
+    with pytest.raises(ArboraError, match="no segmenter"):
+        alone("A text.")
+    with pytest.raises(ArboraError, match="no UPOS"):
+        alone.parse(bare)
+
+
+def test_what_looks_like_text(tmp_path):
+    for name, content, expected in [
+        ("a.txt", "She sleeps.\n", True),
+        ("b.txt", "# heading\nShe sleeps.\n", True),
+        ("c.conllu", bytes(next(iter(arbora.read_conllu(TEST)))).decode(), False),
+        ("d.txt", "", False),
+        ("e.txt", "   \n\n", False),
+        ("f.mrg", "( (S (NP (PRP She)) (VP (VBZ sleeps))) )\n", False),
+    ]:
+        path = tmp_path / name
+        path.write_text(content, encoding="utf-8")
+        assert looks_like_text(path) is expected, name
+        assert looks_like_text(io.BytesIO(content.encode())) is expected, name
+    assert looks_like_text(tmp_path / "none.txt") is False
+
+
+def test_the_command_line_takes_text(model, tmp_path):
+    expected = arbora_process("parse", "--model", model, TEXT)
+    assert expected.returncode == 0
+    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
+    assert "# text = She doesn't see the old boat!" in expected.stdout
+    from_file = arbora_process("parse", "--model", model, str(tmp_path / "text.txt"))
+    piped = arbora_process("parse", "--model", model, input=TEXT)
+    assert from_file.stdout == piped.stdout == expected.stdout
+    missing = arbora_process("parse", "--model", model, "missing.txt")
+    assert missing.returncode == 2
+    words = "The gulls sleep .\nShe sees them .\n"
+    lines = arbora_process("parse", "--model", model, "--format", "horizontal", input=words)
+    assert [len(s) for s in arbora.read_conllu(io.BytesIO(lines.stdout.encode()))] == [4, 4]
