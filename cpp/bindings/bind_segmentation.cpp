@@ -89,9 +89,13 @@ Paragraph make_paragraph(const nb::bytes& text, const Ints& begins, const Ints& 
   return made;
 }
 
-nb::tuple segment(const SegmenterModel& model, const nb::bytes& text, bool is_last, bool ranges,
-                  std::int64_t offset, std::int64_t first_sentence, bool opens_text,
-                  bool opens_paragraph) {
+using Answer =
+    std::tuple<nb::bytes, Output<std::int64_t>, Output<std::int64_t>, Output<std::int32_t>,
+               Output<std::int64_t>, Output<double>, Output<double>, std::size_t, Index, bool>;
+
+Answer segment(const SegmenterModel& model, const nb::bytes& text, bool is_last, bool ranges,
+               std::int64_t offset, std::int64_t first_sentence, bool opens_text,
+               bool opens_paragraph) {
   const std::string_view given = view(text);
   require(given.size() < (std::size_t{1} << 31), "the text");
   segmentation::Rendered out;
@@ -100,11 +104,16 @@ nb::tuple segment(const SegmenterModel& model, const nb::bytes& text, bool is_la
     out = segmentation::segment_text(model, given, is_last,
                                      {ranges, offset, first_sentence, opens_text, opens_paragraph});
   }
-  return nb::make_tuple(nb::bytes(out.conllu.data(), out.conllu.size()),
-                        to_array(std::move(out.starts)), to_array(std::move(out.ends)),
-                        to_array(std::move(out.words)), to_array(std::move(out.sentences)),
-                        to_array(std::move(out.token_ends)), to_array(std::move(out.sentence_ends)),
-                        out.bytes, out.characters, out.opens_paragraph);
+  return {nb::bytes(out.conllu.data(), out.conllu.size()),
+          to_array(std::move(out.starts)),
+          to_array(std::move(out.ends)),
+          to_array(std::move(out.words)),
+          to_array(std::move(out.sentences)),
+          to_array(std::move(out.token_ends)),
+          to_array(std::move(out.sentence_ends)),
+          out.bytes,
+          out.characters,
+          out.opens_paragraph};
 }
 
 Examples boundary_examples(const std::vector<const Paragraph*>& known, const Bytes& open,
@@ -140,12 +149,12 @@ Output<std::int64_t> pair_counts(const std::vector<const Paragraph*>& known) {
 }
 
 // Classes and small letters of a text, one number per character.
-nb::tuple look_at(const nb::bytes& text) {
+std::tuple<Output<std::uint8_t>, Output<std::uint32_t>> look_at(const nb::bytes& text) {
   const Characters made = segmentation::characters_of(view(text));
   std::vector<std::uint8_t> classes;
   for (const auto kind : made.classes) classes.push_back(static_cast<std::uint8_t>(kind));
   std::vector<std::uint32_t> lower(made.lower.begin(), made.lower.end());
-  return nb::make_tuple(to_array(std::move(classes)), to_array(std::move(lower)));
+  return {to_array(std::move(classes)), to_array(std::move(lower))};
 }
 
 Output<std::uint32_t> keys_of(const std::vector<std::string>& forms) {

@@ -59,10 +59,12 @@ class Segmenter:
         self._tensors = checked_tensors(tensors, self._settings["bits"])
         entries = self._tensors["lexicon"]
         kinds = [(entries >> bit & 1).astype(np.uint8) for bit in range(3)]
-        lexicon = _core.Lexicon(entries >> 3, *kinds)
-        tables = [self._tensors[name].astype(np.float32) for name in ("boundary", "sentence")]
+        lexicon = _core.Lexicon((entries >> 3).astype(np.uint32), *kinds)
+        boundary, sentence, split = (
+            self._tensors[name].astype(np.float32) for name in ("boundary", "sentence", "split")
+        )
         self._model = _core.SegmenterModel(
-            *tables, self._tensors["split"].astype(np.float32), self._tensors["open"], lexicon,
+            boundary, sentence, split, self._tensors["open"], lexicon,
             _core.SplitRules([tuple(rule) for rule in self._settings["rules"]]),
             self._settings["lines_matter"],
         )  # fmt: skip
@@ -100,7 +102,8 @@ class Segmenter:
             raise TooLargeError("the text has more than a gigabyte; segment it with blocks().")
         answer = self._model.segment(data, True, ranges, 0, 0, True, True)
         block = Block(answer[0], CONLLU_LAYOUT)
-        return Segmented(block, *map(_read_only, answer[1:7]))  # type: ignore[arg-type]
+        arrays: Any = answer[1:7]
+        return Segmented(block, *map(_read_only, arrays))
 
     def blocks(
         self, source: ReadPath | Iterable[str] | Iterable[bytes], *, ranges: bool = False

@@ -29,7 +29,7 @@ def stored_entries(keys: NDArray[np.uint32], *kinds: NDArray[np.uint8]) -> NDArr
     entries = keys.astype(np.uint32) << 3
     for bit, parts in enumerate(kinds):
         entries |= (parts > 0).astype(np.uint32) << bit
-    return entries
+    return entries.astype(np.uint32)
 
 
 def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
