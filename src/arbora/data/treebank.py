@@ -16,7 +16,7 @@ from arbora.errors import ArgumentError, DataError
 
 __all__ = ["TreebankSource", "is_file", "read_treebank"]
 
-TreebankSource = ReadPath | Iterable[Sentence]
+TreebankSource = ReadPath | Block | Iterable[Sentence]
 
 _WHOLE = (1 << 31) - 1
 

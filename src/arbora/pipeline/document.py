@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from arbora.errors import ArgumentError
 from arbora.models.output import ParsedSentence
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import pyarrow as pa
 
 __all__ = ["Document"]
 
@@ -67,7 +63,7 @@ class Document(Sequence[ParsedSentence]):
                     "label": labels[i], "probability": chances[i],
                 }  # fmt: skip
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> Any:
         """The table of `rows` as a pandas data frame."""
         try:
             import pandas as pd
@@ -75,7 +71,7 @@ class Document(Sequence[ParsedSentence]):
             raise ArgumentError("to_pandas() requires pandas: pip install pandas.") from None
         return pd.DataFrame(list(self.rows()))
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> Any:
         """The table of `rows` as an Arrow table."""
         try:
             import pyarrow as pa
