@@ -15,10 +15,10 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from arbora.data import Block, Sentence, read_conllu, sentences_of
+from arbora.data import Block, Sentence, read_conllu, sentences_of, surface_tokens, treebank_text
 from arbora.data.block import CONLLU_LAYOUT
 from arbora.options import SegmenterOptions
-from arbora.segmentation import Segmenter, surface_tokens, train_segmenter, treebank_text
+from arbora.segmentation import Segmenter, train_segmenter
 
 WITHOUT_SPACES = ("ud_japanese", "ud_chinese")
 

@@ -230,7 +230,7 @@ class SlowSegmenter:
         }  # fmt: skip
 
     def _gap(self, end: int, following: int) -> int:
-        from arbora.segmentation.surface import count_line_ends
+        from arbora.data.surface import count_line_ends
 
         if end == following:
             return 0

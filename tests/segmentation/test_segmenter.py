@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arbora import ArboraError
-from arbora.data import sentences_of
-from arbora.segmentation import Segmenter, treebank_text
+from arbora.data import sentences_of, treebank_text
+from arbora.segmentation import Segmenter
 from tests.segmentation.slow_segmenter import SlowSegmenter
 from tests.segmentation.toys import (
     sentences,

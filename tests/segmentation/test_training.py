@@ -12,9 +12,9 @@ from scipy.optimize import minimize
 
 from arbora import ArgumentError, ModelError
 from arbora._core import segmentation as core
-from arbora.data import read_conllu, sentences_of
+from arbora.data import read_conllu, sentences_of, treebank_text
 from arbora.options import SegmenterOptions
-from arbora.segmentation import Segmenter, train_segmenter, treebank_text
+from arbora.segmentation import Segmenter, train_segmenter
 from arbora.segmentation.known_text import known_text
 from arbora.segmentation.rules import general_rules, learn_rules
 from arbora.testing import finite_difference

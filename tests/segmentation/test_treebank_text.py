@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from arbora._core import segmentation as core
-from arbora.data import Block, Sentence, read_conllu, sentences_of
+from arbora.data import Block, Sentence, read_conllu, sentences_of, surface_tokens, treebank_text
 from arbora.data.block import CONLLU_LAYOUT
-from arbora.segmentation import surface_tokens, treebank_text
 from tests.segmentation.toys import toy_block
 
 TOOL = Path(__file__).parents[2] / "tools" / "write_character_classes.py"

@@ -11,6 +11,7 @@ from arbora.cli.files import check_one_input
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.shared import AsJson, FormatOption
 from arbora.cli.terminal import plain, tell
+from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,6 +23,8 @@ EXAMPLES = """[bold]Examples[/bold]
 arbora evaluate gold.conllu parsed.conllu
 
 arbora evaluate gold.conllu parsed.conllu --by label --by length
+
+arbora evaluate gold.conllu from_text.conllu --text
 
 arbora parse test.conllu | arbora evaluate test.conllu - --json"""
 
@@ -60,13 +63,30 @@ def evaluate(
             metavar="PART", help="Break down scores by label, distance or length; may be repeated."
         ),
     ] = None,
+    text: Annotated[
+        bool,
+        typer.Option(
+            "--text",
+            help="Score a parse of raw text, whose sentences and words may differ from gold's, with "
+            "all metrics of the CoNLL 2018 shared task.",
+        ),
+    ] = False,
     format: FormatOption = None,  # noqa: A002  # the option's name
     as_json: AsJson = False,
 ) -> None:
-    """Score a parse against gold: UAS, LAS, complete sentences, roots, non-projective arcs."""
+    """Score a parse against gold: UAS, LAS, complete sentences, roots, non-projective arcs.
+
+    With --text, the words of both are aligned by their characters, and segmentation, tags and
+    lemmas are scored, too.
+    """
     from arbora.evaluation import evaluate as score
 
     check_one_input(gold, system)
+    if text:
+        if rule is not None or by or format is not None:
+            raise ArgumentError("--text cannot be combined with --rule, --by or --format.")
+        _report_text(gold, system, as_json=as_json)
+        return
     scores = score(gold, system, rule, format=format)
     for note in scores.notes:
         tell(f"warning: {note}")
@@ -82,6 +102,25 @@ def evaluate(
     for part in dict.fromkeys(by or []):
         console.print()
         console.print(_breakdown(scores, part))
+
+
+def _report_text(gold: str, system: str, *, as_json: bool) -> None:
+    from arbora.evaluation import evaluate_text
+
+    scores = evaluate_text(gold, system)
+    if as_json:
+        write_json(scores.to_dict())
+        return
+    rows = [
+        (name, *map(figure, (match.precision, match.recall, match.f1)))
+        for name, match in scores.matches.items()
+    ]
+    console = report_console()
+    console.print()
+    console.print(f"{scores.aligned:,} words are aligned", style="bold")
+    console.print("rules of the CoNLL 2018 shared task", style="dim")
+    console.print()
+    console.print(table(["", "precision", "recall", "F1"], rows))
 
 
 def _summary(scores: AttachmentScores) -> Table:

@@ -29,6 +29,7 @@ from arbora.data.output import open_output
 from arbora.data.sentence import Sentence, parse_feats
 from arbora.data.stage import Stage
 from arbora.data.stats import TreebankStats, treebank_stats
+from arbora.data.surface import SurfaceToken, surface_tokens, treebank_text
 from arbora.data.universal_tags import UNIVERSAL_TAGS, tag_map, with_universal_tags
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "SentenceReader",
     "Sign",
     "Stage",
+    "SurfaceToken",
     "TextJoiner",
     "TreebankStats",
     "Words",
@@ -61,8 +63,10 @@ __all__ = [
     "read_blocks",
     "read_conllu",
     "sentences_of",
+    "surface_tokens",
     "tag_map",
     "treebank_stats",
+    "treebank_text",
     "with_universal_tags",
     "write_conllu",
 ]

@@ -7,6 +7,7 @@ from arbora.evaluation.counts import Attachment, Match, NonProjective, TreeFault
 from arbora.evaluation.reliability import Calibration, CalibrationBin, calibration
 from arbora.evaluation.rules import RULES, EvaluationRule
 from arbora.evaluation.significance import Comparison, Difference, compare
+from arbora.evaluation.text_scores import TextScores, evaluate_text
 
 __all__ = [
     "RULES",
@@ -19,10 +20,12 @@ __all__ = [
     "EvaluationRule",
     "Match",
     "NonProjective",
+    "TextScores",
     "TreeFaults",
     "calibration",
     "compare",
     "evaluate",
+    "evaluate_text",
 ]
 
 _RENAMED = {"Rule": "EvaluationRule", "Scores": "AttachmentScores"}

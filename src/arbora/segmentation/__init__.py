@@ -1,9 +1,8 @@
-"""From raw text to sentences, words and multiword tokens; and from a treebank to its text."""
+"""From raw text to sentences, words and multiword tokens."""
 
 from typing import TYPE_CHECKING, Any
 
 from arbora.segmentation.segmenter import Segmented, Segmenter
-from arbora.segmentation.surface import SurfaceToken, surface_tokens, treebank_text
 
 if TYPE_CHECKING:
     from arbora.segmentation.training import train_segmenter
@@ -11,10 +10,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Segmented",
     "Segmenter",
-    "SurfaceToken",
-    "surface_tokens",
     "train_segmenter",
-    "treebank_text",
 ]
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from arbora._core import segmentation as _core
 from arbora.data import Block, Sentence
+from arbora.data.surface import PlacedToken, SurfaceToken, count_line_ends, placed_tokens
 from arbora.segmentation.letters import lowered
-from arbora.segmentation.surface import PlacedToken, SurfaceToken, count_line_ends, placed_tokens
 
 __all__ = ["PARTS", "KnownText", "known_text"]
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from arbora.data import Block, Sentence, sentences_of
+from arbora.data.block import Block
+from arbora.data.conllu import sentences_of
+from arbora.data.sentence import Sentence
 
 __all__ = [
     "PlacedToken", "SurfaceToken", "count_line_ends", "placed_tokens", "surface_tokens",
