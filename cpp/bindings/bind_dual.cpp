@@ -69,8 +69,12 @@ void bind_dual(nb::module_& module) {
           "__init__",
           [](TreeQuestion* self, bool projective, bool multi_root, Index max_iterations, bool lazy,
              double seconds, double tree_share) {
-            new (self) TreeQuestion{trees_of(projective), root_of(multi_root), max_iterations, lazy,
-                                    seconds, tree_share};
+            new (self) TreeQuestion{trees_of(projective),
+                                    root_of(multi_root),
+                                    max_iterations,
+                                    lazy,
+                                    seconds,
+                                    tree_share};
           },
           nb::kw_only(), "projective"_a, "multi_root"_a, "max_iterations"_a, "lazy"_a = true,
           "seconds"_a = kInfinity, "tree_share"_a = 0.001);

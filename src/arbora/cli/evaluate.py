@@ -67,7 +67,7 @@ def evaluate(
         bool,
         typer.Option(
             "--text",
-            help="Score a parse of raw text, whose sentences and words may differ from gold's, with "
+            help="Score a parse of raw text, whose words may differ from gold's, with "
             "all metrics of the CoNLL 2018 shared task.",
         ),
     ] = False,

@@ -101,7 +101,8 @@ def train(
     check_not_an_input(path, train, dev, word_clusters, edge_clusters)
     if plot is not None:
         check_plot(plot)
-    from arbora.parsers import Parser, load
+    from arbora.parsers import Parser
+    from arbora.pipeline import load
 
     first = None if start is None else load(start, threads)
     parser = Parser(threads=threads, **options)

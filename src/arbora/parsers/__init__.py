@@ -2,7 +2,7 @@
 
 from arbora.models.explaining import Contribution, Explanation
 from arbora.models.output import ParsedSentence
-from arbora.parsers.parser import Parser, load
+from arbora.parsers.parser import Parser
 from arbora.parsers.tuning import Trial, Tuning, tune
 
 __all__ = [
@@ -12,6 +12,5 @@ __all__ = [
     "Parser",
     "Trial",
     "Tuning",
-    "load",
     "tune",
 ]

@@ -12,7 +12,7 @@ import numpy as np
 from arbora.data import Block, Chunk, Sentence, Stage, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
-from arbora.data.source import ReadPath, check_path
+from arbora.data.source import ReadPath
 from arbora.data.treebank import TreebankSource, is_file, read_treebank
 from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.features import EdgeClusters, WordClusters, read_clusters
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # loading and parsing do not need these modules
     from arbora.evaluation import AttachmentScores
     from arbora.fitting.loop import History, Observer
 
-__all__ = ["Parser", "file_name", "load"]
+__all__ = ["Parser", "file_name"]
 
 _SMALLEST_CHUNK = 1 << 14  # minimum number of bytes read at a time
 
@@ -168,7 +168,7 @@ class Parser(Questions):
         if given is not None and self.scorer is not None:
             raise ArgumentError("edge_clusters cannot be combined with scorer.")
         if isinstance(given, str | os.PathLike):
-            given = load(given, self.threads)
+            given = Parser.from_model(read_model(given), self.threads)
         if isinstance(given, Parser):
             return HiddenClusters(given.model.on_threads(self.threads))
         return given
@@ -288,14 +288,6 @@ class Parser(Questions):
         if self._model is None:
             return _unfitted, (self._given, self.threads, self.scorer)
         return _from_bytes, (to_bytes(self._model), self.threads)
-
-
-def load(path: str | os.PathLike[str], threads: int | None = None) -> Parser:
-    """A parser from a model file."""
-    if not isinstance(path, str | os.PathLike):
-        raise ArgumentError(f"a model is loaded from a path, not from {type(path).__name__}.")
-    check_path(path)
-    return Parser.from_model(read_model(path), threads)
 
 
 def file_name(source: object) -> str | None:

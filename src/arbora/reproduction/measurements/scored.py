@@ -19,7 +19,8 @@ from arbora.errors import ArgumentError
 from arbora.evaluation.rules import rule_for
 from arbora.inference.dual import DualAnswers, Solver, decode_dual
 from arbora.models.decoding import Decoder
-from arbora.parsers import Parser, load
+from arbora.models.model_file import read_model
+from arbora.parsers import Parser
 from arbora.reproduction.jobs import GENERATION, Job
 from arbora.reproduction.treebanks import Splits
 from arbora.scores import Scores
@@ -65,7 +66,7 @@ def trained_parser(
     stem = hashlib.sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()[:16]
     path = folder / "models" / f"{job.corpus.folder.strip('.') or 'treebank'}-{stem}.arbora"
     if path.exists():
-        return load(path, threads=1)
+        return Parser.from_model(read_model(path), threads=1)
     parser = Parser(threads=1, **options).fit(splits.train, splits.validation)
     parser.save(path)
     return parser
