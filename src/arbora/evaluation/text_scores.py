@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from arbora.data import Sentence, read_conllu
 from arbora.data.source import ReadPath
@@ -167,8 +167,8 @@ def evaluate_text(
     }
     for name, key, is_counted in _KEYS:
         correct = sum(key(a, a, itself) == key(b, a, gold_word) for a, b in pairs if is_counted(a))
-        counts = (sum(map(is_counted, text.words)) for text in (right, found))
-        matches[name] = Match(*counts, correct)
+        in_gold, in_system = (sum(map(is_counted, text.words)) for text in (right, found))
+        matches[name] = Match(in_gold, in_system, correct)
     return TextScores(matches, len(pairs))
 
 
@@ -213,7 +213,11 @@ _KEYS: list[tuple[str, Key, Callable[[_Word], bool]]] = [
 
 def _text(source: ReadPath | Iterable[Sentence], name: str) -> _Text:
     """The words of a treebank with their places among the characters."""
-    given = read_conllu(source) if is_file(source) else source  # type: ignore[arg-type]
+    given = (
+        read_conllu(cast("ReadPath", source))
+        if is_file(source)
+        else cast("Iterable[Sentence]", source)
+    )
     text = _Text("", [], [], [])
     pieces: list[str] = []
     at = 0
