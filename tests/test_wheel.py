@@ -37,6 +37,7 @@ def files_of_the_package():
     """What belongs into the wheel besides the compiled module: our modules, data and its stubs."""
     package = ROOT / "src" / "arbora"
     stubs = ["__init__", "data", "features", "inference", "learning", "scores", "scoring"]
+    stubs += ["segmentation", "tagging"]
     return {
         *(
             path.relative_to(package.parent).as_posix()

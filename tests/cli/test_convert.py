@@ -138,7 +138,7 @@ def test_errors_with_brackets(run, files, arguments, words):
 
 def test_brackets_in_other_commands(run, files, model):
     (files / "x.mrg").write_text(TREE)
-    done = run("parse", "--model", model, "x.mrg")
+    done = run("parse", "--allow-missing", "--model", model, "x.mrg")
     assert done.exit_code == 0, done.stderr
     assert [line.split("\t")[1] for line in done.stdout.split("\n") if line[:1].isdigit()] == [
         "Eels", "swim",
@@ -160,7 +160,7 @@ def test_skip_bad(run, files):
 def test_parse_writes_what_evaluate_reads(run, roles, model, tmp_path):
     """Trees go into HEAD and DEPREL of CoNLL-2009, and nothing else changes."""
     parsed = tmp_path / "parsed.conll09"
-    done = run("parse", "--model", model, str(roles), "--output", str(parsed))
+    done = run("parse", "--allow-missing", "--model", model, str(roles), "--output", str(parsed))
     assert done.exit_code == 0, done.stderr
     assert column(parsed, 8) != column(roles, 8)
     for place in (*range(8), 9, 11, 12, 13):
@@ -176,7 +176,9 @@ def test_parse_writes_what_evaluate_reads(run, roles, model, tmp_path):
 
 
 def test_probabilities_and_ranks_are_comments(run, roles, model):
-    done = run("parse", "--model", model, str(roles), "--probabilities", "--kbest", "2")
+    done = run(
+        "parse", "--allow-missing", "--model", model, str(roles), "--probabilities", "--kbest", "2"
+    )
     assert done.exit_code == 0, done.stderr
     assert re.search(r"^# arbora.rank = 2$", done.stdout, re.MULTILINE)
     assert "# arbora.arc_probabilities = " in done.stdout

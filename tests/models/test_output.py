@@ -35,8 +35,8 @@ def as_conllx(tmp_path):
     path = tmp_path / "in.conllx"
     texts = []
     for s in sentences("test", 6):
-        columns = zip(s.forms, s.lemmas, s.upos, s.xpos, strict=True)
-        rows = [f"{i}\t" + "\t".join([*c, *"_" * 5]) for i, c in enumerate(columns, start=1)]
+        columns = zip(s.forms, s.lemmas, s.upos, s.xpos, s.feats, strict=True)
+        rows = [f"{i}\t" + "\t".join([*c, *"_" * 4]) for i, c in enumerate(columns, start=1)]
         texts.append("\n".join(rows) + "\n\n")
     path.write_text("".join(texts))
     return path

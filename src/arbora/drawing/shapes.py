@@ -92,6 +92,7 @@ class Place:
     mirrored: bool
 
     def x(self, x: float) -> float:
+        """Where a place of the layout is in the picture."""
         return MARGIN + (self.layout.width - x if self.mirrored else x)
 
 
