@@ -16,6 +16,7 @@ from arbora.cli import (
     evaluate,
     explain,
     inspect,
+    models,
     parse,
     reproduce,
     stats,
@@ -53,6 +54,7 @@ app.command("stats", rich_help_panel=DATA, epilog=stats.EXAMPLES)(stats.stats)
 app.command("convert", rich_help_panel=DATA, epilog=convert.EXAMPLES)(convert.convert)
 app.command("draw", rich_help_panel=DATA, epilog=draw.EXAMPLES)(draw.draw)
 app.command("inspect", rich_help_panel=DATA, epilog=inspect.EXAMPLES)(inspect.inspect)
+app.command("models", rich_help_panel=DATA, epilog=models.EXAMPLES)(models.models)
 app.command("explain", rich_help_panel=DATA, epilog=explain.EXAMPLES)(explain.explain)
 
 

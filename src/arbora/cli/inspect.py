@@ -31,7 +31,9 @@ arbora inspect english.arbora --json"""
 
 
 def inspect(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A model file, or an installed model.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Describe a model: training data, dev scores, options, columns, labels and sizes.
@@ -39,7 +41,9 @@ def inspect(
     Features are hashed, so the file has no feature names; arbora explain shows those of an arc.
     """
     from arbora.models.model_file import read_model
+    from arbora.pipeline.installed import find_model
 
+    model = str(find_model(model))
     found = read_model(model)
     size = Path(model).stat().st_size
     if as_json:

@@ -16,7 +16,7 @@ from arbora.cli.files import (
     report_skipped,
 )
 from arbora.cli.progress import byte_progress
-from arbora.cli.shared import MODEL_VARIABLE, FormatOption, ModelFile, SkipBad, Threads
+from arbora.cli.shared import FormatOption, ModelFile, SkipBad, Threads
 from arbora.cli.uncertain import list_least_certain
 from arbora.errors import ArgumentError
 
@@ -205,16 +205,11 @@ def as_source(argument: str) -> str | io.BytesIO:
     return io.BytesIO(argument.encode("utf-8", "surrogateescape"))
 
 
-def load_model(path: str | None, threads: int | None) -> Parser:
-    """The parser from `--model` or the environment."""
-    if not path:
-        raise ArgumentError(
-            "there is no model: train one with arbora train TRAIN, then give --model FILE or set "
-            f"{MODEL_VARIABLE}."
-        )
+def load_model(model: str | None, threads: int | None) -> Parser:
+    """The parser from `--model` or the environment, else the default of the installed models."""
     from arbora.pipeline import load
 
-    return load(path, threads)
+    return load(model or None, threads)
 
 
 def _tell_where_from(parser: Parser) -> None:

@@ -29,7 +29,12 @@ DevFile = Annotated[
 ]
 ModelFile = Annotated[
     str | None,
-    typer.Option("--model", metavar="FILE", envvar=MODEL_VARIABLE, help="The model to parse with."),
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        envvar=MODEL_VARIABLE,
+        help="The model to parse with: a file, or the name of an installed one (default: en).",
+    ),
 ]
 Threads = Annotated[
     int | None,

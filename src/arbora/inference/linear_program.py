@@ -93,7 +93,7 @@ class LinearProgram:
         rows = LinearConstraint(
             self._matrix(), np.concatenate(self._lows), np.concatenate(self._highs)
         )
-        began = time.perf_counter()
+        began = time.process_time()
         found = milp(
             -scale * costs,
             integrality=np.zeros_like(whole) if relaxed else whole,
@@ -101,7 +101,7 @@ class LinearProgram:
             constraints=rows,
             options=options,
         )
-        seconds = time.perf_counter() - began
+        seconds = time.process_time() - began
         if found.x is None or found.status not in (_FOUND, _STOPPED):
             raise _failure(found, time_limit)
         if found.status == _STOPPED and relaxed:

@@ -21,6 +21,7 @@ from arbora.models.checks import check_arrays, check_model
 from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
 from arbora.models.format1 import build_format1
 from arbora.models.model import Model, StoredStage, linear_scorer, make_labeller, pruner_scorer
+from arbora.models.quantise import CODES, encode
 from arbora.models.reranker import Reranker, make_reranker
 from arbora.models.stored import (
     EDGES,
@@ -52,8 +53,9 @@ __all__ = [
     "write_model",
 ]
 
-FORMAT_VERSION = 3
-_WITHOUT_STAGES = 2  # the format of files with a parser alone, which is otherwise the same
+FORMAT_VERSION = 4
+_WITHOUT_CODES = 3  # the format of files without rounded weights, which is otherwise the same
+_WITHOUT_STAGES = 2  # that of files with a parser alone
 _KEY = "arbora"  # of the metadata
 _SCORER = "scorer."  # before the names of the scorer's tensors
 _STAGE = "stage."  # before the name of a stage and those of its tensors
@@ -127,8 +129,9 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
         described, arrays = model.reranker.scorer.state()
         _put(tensors, "reranker", arrays)
         components["reranker"] = {"base_weight": model.reranker.base_weight, **described}
+    plain = _WITHOUT_CODES if model.stages else _WITHOUT_STAGES
     answer: dict[str, Any] = {
-        "version": FORMAT_VERSION if model.stages else _WITHOUT_STAGES,
+        "version": FORMAT_VERSION if any(name.endswith(CODES) for name in tensors) else plain,
         "options": model.options.keywords(),
         "components": components,
         "labels": list(model.labels),
@@ -311,8 +314,12 @@ def _cluster_bytes(clusters: WordClusters) -> NDArray[np.uint8]:
 def _put(
     tensors: Tensors, prefix: str, arrays: dict[str, NDArray[Any]], *, sparse: bool = True
 ) -> None:
-    """Stores arrays; linear weights are stored sparsely if that is smaller."""
+    """Stores arrays; linear weights are stored as codes or sparsely if that is smaller."""
     for name, values in arrays.items():
+        coded = encode(values) if sparse and name == "weights" else None
+        if coded is not None:
+            tensors |= {f"{prefix}.weights.{part}": array for part, array in coded.items()}
+            continue
         used = np.flatnonzero(values) if sparse and name == "weights" else None
         if used is not None and 8 * len(used) < 4 * len(values):
             tensors[f"{prefix}.weights.index"] = used.astype(np.uint32)

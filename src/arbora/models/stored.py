@@ -11,6 +11,7 @@ from arbora.errors import ModelError
 from arbora.features import EDGE_CLUSTERS, EdgeClusters, StoredEdgeClusters, WordClusters
 from arbora.inference.engines import FirstOrderEngine, first_order_engine
 from arbora.models.checks import check_shares
+from arbora.models.quantise import CODES, VALUES, decoded
 from arbora.models.tensor_file import Tensors, with_zeros
 from arbora.types import Root, TreeClass
 
@@ -27,7 +28,7 @@ EDGES = "edge_clusters."  # before the names of their tensors
 
 
 def stored_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32]:
-    """Weights that are stored densely or sparsely.
+    """Weights that are stored densely, as codes or sparsely.
 
     The options determine the amount of memory, not the file.
     """
@@ -36,6 +37,8 @@ def stored_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32
         if len(found) != size:
             raise ModelError("the number of weights does not fit the options.")
         return found
+    if f"{name}.{CODES}" in tensors:
+        return decoded(tensors[f"{name}.{CODES}"], tensors[f"{name}.{VALUES}"], size)
     return with_zeros(tensors[f"{name}.index"], tensors[f"{name}.value"], size)
 
 

@@ -25,6 +25,7 @@ from arbora.options.build import build
 from arbora.parsers import Parser
 from arbora.parsers.parser import file_name
 from arbora.pipeline.document import Document
+from arbora.pipeline.installed import find_model
 from arbora.pipeline.texts import looks_like_text
 from arbora.segmentation import Segmented, Segmenter
 from arbora.tagging import Lemmatiser, Tagger
@@ -178,10 +179,11 @@ class Pipeline(Parser):
         return _from_bytes, (to_bytes(self._model), self.threads)
 
 
-def load(path: str | os.PathLike[str], threads: int | None = None) -> Pipeline:
-    """A pipeline from a model file."""
-    if not isinstance(path, str | os.PathLike):
-        raise ArgumentError(f"a model is loaded from a path, not from {type(path).__name__}.")
+def load(model: str | os.PathLike[str] | None = None, threads: int | None = None) -> Pipeline:
+    """A pipeline from a model file, or from an installed model by its name (default: `en`)."""
+    if model is not None and not isinstance(model, str | os.PathLike):
+        raise ArgumentError(f"a model is loaded from a path, not from {type(model).__name__}.")
+    path = find_model(model)
     check_path(path)
     return Pipeline.from_model(read_model(path), threads)
 

@@ -1,0 +1,109 @@
+"""Small models: weights rounded to a few values, which a file stores as codes of 4 or 8 bits.
+
+The parser then really has these weights, so that its scores are those of the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.errors import ArgumentError, ModelError
+from arbora.models.components import FirstOrderPruner, StagedLabels
+from arbora.models.model import Model
+from arbora.models.tensor_file import Tensors
+
+__all__ = ["CODES", "VALUES", "decoded", "encode", "quantise"]
+
+CODES, VALUES = "codes", "values"  # the last parts of the names of a rounded array
+
+_MOST_VALUES = 256  # of an array that is stored as codes
+_NIBBLE = 16  # this many values need only half a byte
+_BINS = 1 << 16  # of the histogram that the values are chosen by
+_BEGINNING = 1 << 15  # weights whose number of values tells whether to count them all
+_ROUNDS = 30
+_BITS = (4, 8)
+
+
+def quantise(model: Model, bits: int = 8) -> Model:
+    """The model with every linear weight rounded to one of 2 to the power of `bits` values.
+
+    The values of each component are chosen for the smallest squared error (Lloyd's algorithm);
+    zero is always one of them.
+    """
+    if bits not in _BITS:
+        raise ArgumentError(f"bits must be {' or '.join(map(str, _BITS))}, not {bits!r}.")
+
+    def rounded(scorer: Any) -> Any:
+        return scorer.with_parameters({"weights": _rounded(scorer.weights, 1 << bits)})
+
+    changed: dict[str, Any] = {"scorer": rounded(model.scorer)}
+    if isinstance(model.labeller, StagedLabels):
+        changed["labeller"] = StagedLabels(rounded(model.labeller.scorer))
+    if isinstance(model.pruner, FirstOrderPruner):
+        changed["pruner"] = replace(model.pruner, scorer=rounded(model.pruner.scorer))
+    if model.reranker is not None:
+        changed["reranker"] = replace(model.reranker, scorer=rounded(model.reranker.scorer))
+    return replace(model, **changed)
+
+
+def _rounded(weights: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    values = _chosen_values(weights, count)
+    middles = (values[1:] + values[:-1]) / 2
+    answer: NDArray[np.float32] = values[np.searchsorted(middles, weights)]
+    return answer
+
+
+def _chosen_values(weights: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    """At most `count` increasing values, one of them zero, close to the weights.
+
+    They begin where density to the power of 1/3 puts them (Panter & Dite 1951), which leaves
+    enough values to the rare large weights, and then move to the means of what they stand for.
+    """
+    extremes = [float(weights.min(initial=0.0)), float(weights.max(initial=0.0))]
+    counts, edges = np.histogram(weights[weights != 0], _BINS, (extremes[0], extremes[1] or 1.0))
+    used = np.flatnonzero(counts)
+    if not len(used):
+        return np.unique(np.array([0.0, *extremes], dtype=np.float32))
+    sizes, places = counts[used], (edges[used] + edges[used + 1]) / 2
+    shares = np.cumsum(np.cbrt(sizes))
+    values = places[np.searchsorted(shares, np.linspace(0, 1, count - 3) * shares[-1])]
+    for _ in range(_ROUNDS):
+        values = np.unique(values)
+        nearest = np.searchsorted((values[1:] + values[:-1]) / 2, places)
+        sums = np.bincount(nearest, sizes * places, len(values))
+        totals = np.bincount(nearest, sizes, len(values))
+        values = sums[totals > 0] / totals[totals > 0]
+    return np.unique(np.array([0.0, *extremes, *values], dtype=np.float32))
+
+
+def encode(weights: NDArray[Any]) -> Tensors | None:
+    """Codes and values of an array with few different values; None for any other."""
+    if len(weights) <= _MOST_VALUES or len(np.unique(weights[:_BEGINNING])) > _MOST_VALUES:
+        return None
+    values, codes = np.unique(weights, return_inverse=True)
+    if len(values) > _MOST_VALUES:
+        return None
+    codes = codes.astype(np.uint8)
+    if len(values) <= _NIBBLE:
+        codes = np.append(codes, np.zeros(len(codes) % 2, dtype=np.uint8))
+        codes = codes[0::2] | codes[1::2] << 4
+    return {CODES: codes, VALUES: values}
+
+
+def decoded(codes: NDArray[Any], values: NDArray[Any], size: int) -> NDArray[np.float32]:
+    """The array that `encode` was given."""
+    halves = 0 < len(values) <= _NIBBLE
+    length = (size + 1) // 2 if halves else size
+    if not 0 < len(values) <= _MOST_VALUES or codes.shape != (length,):
+        raise ModelError("the number of weights does not fit the options.")
+    table = np.zeros(_NIBBLE if halves else _MOST_VALUES, dtype=np.float32)
+    table[: len(values)] = values
+    if not halves:
+        return table[codes]
+    both = np.empty(2 * length, dtype=np.float32)
+    both[0::2], both[1::2] = table[codes & 15], table[codes >> 4]
+    return both[:size]

@@ -1,0 +1,90 @@
+"""Rounded weights: close to the others, stored as codes, and read back exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import arbora
+from arbora import ArboraError, ModelError
+from arbora.models.model_file import from_bytes, stored_version, to_bytes
+from arbora.models.quantise import decoded, encode, quantise
+
+TRAIN = "examples/treebank/train.conllu"
+
+
+@pytest.fixture(scope="module", params=["first", "sibling"])
+def parser(request):
+    return arbora.Parser(
+        threads=1, order=request.param, passes=1, bits=15, label_bits=10, refit=False
+    ).fit(TRAIN)
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_a_rounded_model_is_small_and_is_read_back_exactly(parser, bits, tmp_path):
+    small = quantise(parser.model, bits)
+    path = tmp_path / "small.arbora"
+    arbora.Parser.from_model(small).save(path)
+    again = arbora.load(path, threads=1).model
+    np.testing.assert_array_equal(again.scorer.weights, small.scorer.weights)
+    np.testing.assert_array_equal(again.labeller.scorer.weights, small.labeller.scorer.weights)
+    if parser.options.keywords()["order"] != "first":
+        np.testing.assert_array_equal(again.pruner.scorer.weights, small.pruner.scorer.weights)
+    assert len(np.unique(again.scorer.weights)) <= 2**bits
+    assert stored_version(path) == 4
+    assert to_bytes(again) == path.read_bytes()
+    assert path.stat().st_size < len(to_bytes(parser.model))
+
+
+def test_eight_bits_change_hardly_anything(parser):
+    weights = parser.model.scorer.weights
+    rounded = quantise(parser.model, 8).scorer.weights
+    # the values are chosen for the squared error, so that the rare large weights are coarser
+    assert np.abs(rounded - weights).max() < 0.1 * np.abs(weights).max()
+    assert np.mean((rounded - weights) ** 2) < 1e-3 * np.mean(weights**2)
+    assert (rounded[weights == 0] == 0).all()
+
+
+def test_more_bits_are_closer(parser):
+    weights = parser.model.scorer.weights
+    errors = [np.mean((quantise(parser.model, b).scorer.weights - weights) ** 2) for b in (4, 8)]
+    assert errors[1] < 0.1 * errors[0]
+
+
+@pytest.mark.parametrize("count", [1, 2, 15, 16, 17, 255, 256])
+@pytest.mark.parametrize("size", [1000, 1001])
+def test_codes_are_without_loss(count, size):
+    rng = np.random.default_rng(count)
+    values = rng.normal(size=count).astype(np.float32)
+    weights = values[rng.integers(count, size=size)]
+    coded = encode(weights)
+    assert coded["codes"].nbytes <= (size + 1) // (2 if len(np.unique(weights)) <= 16 else 1)
+    np.testing.assert_array_equal(decoded(coded["codes"], coded["values"], size), weights)
+
+
+def test_many_values_are_not_coded():
+    assert encode(np.arange(257, dtype=np.float32)) is None
+    assert encode(np.arange(100_000, dtype=np.float32)) is None
+
+
+@pytest.mark.parametrize(
+    ("codes", "values"), [(9, 20), (11, 20), (10, 0), (10, 257), (10, 16), (6, 16)]
+)
+def test_codes_of_the_wrong_size_are_refused(codes, values):
+    with pytest.raises(ModelError, match="does not fit"):
+        decoded(np.zeros(codes, dtype=np.uint8), np.zeros(values, dtype=np.float32), 10)
+
+
+def test_codes_beyond_the_values_are_zero():
+    assert (decoded(np.full(10, 200, dtype=np.uint8), np.ones(20, dtype=np.float32), 10) == 0).all()
+
+
+@pytest.mark.parametrize("bits", [0, 3, 16, "8"])
+def test_other_numbers_of_bits_are_refused(parser, bits):
+    with pytest.raises(ArboraError, match="bits must be 4 or 8"):
+        quantise(parser.model, bits)
+
+
+def test_untouched_models_keep_their_format(parser):
+    assert from_bytes(to_bytes(parser.model)) is not None
+    assert b'"version": 2' in to_bytes(parser.model).replace(b"\\", b"")
