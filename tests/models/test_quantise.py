@@ -39,10 +39,13 @@ def test_a_rounded_model_is_small_and_is_read_back_exactly(parser, bits, tmp_pat
 def test_eight_bits_change_hardly_anything(parser):
     weights = parser.model.scorer.weights
     rounded = quantise(parser.model, 8).scorer.weights
-    # the values are chosen for the squared error, so that the rare large weights are coarser
-    assert np.abs(rounded - weights).max() < 0.1 * np.abs(weights).max()
+    # The values are chosen for the squared error. A single large weight may be changed by much
+    # more than the others, but no weight is changed by more than the nearest value requires.
     assert np.mean((rounded - weights) ** 2) < 1e-3 * np.mean(weights**2)
     assert (rounded[weights == 0] == 0).all()
+    values = np.unique(rounded)
+    nearest = np.abs(weights[::64, None] - values).min(axis=1)
+    np.testing.assert_allclose(np.abs(rounded - weights)[::64], nearest, atol=1e-7)
 
 
 def test_more_bits_are_closer(parser):

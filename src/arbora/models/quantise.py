@@ -23,8 +23,9 @@ CODES, VALUES = "codes", "values"  # the last parts of the names of a rounded ar
 _MOST_VALUES = 256  # of an array that is stored as codes
 _NIBBLE = 16  # this many values need only half a byte
 _BINS = 1 << 16  # of the histogram that the values are chosen by
+_WIDE_BINS = 1 << 9  # of the histogram that the first choice is made by
 _BEGINNING = 1 << 15  # weights whose number of values tells whether to count them all
-_ROUNDS = 30
+_ROUNDS = 100
 _BITS = (4, 8)
 
 
@@ -63,21 +64,25 @@ def _chosen_values(weights: NDArray[np.float32], count: int) -> NDArray[np.float
     They begin where density to the power of 1/3 puts them (Panter & Dite 1951), which leaves
     enough values to the rare large weights, and then move to the means of what they stand for.
     """
-    extremes = [float(weights.min(initial=0.0)), float(weights.max(initial=0.0))]
-    counts, edges = np.histogram(weights[weights != 0], _BINS, (extremes[0], extremes[1] or 1.0))
+    low, high = float(weights.min(initial=0.0)), float(weights.max(initial=0.0))
+    counts, edges = np.histogram(weights[weights != 0], _BINS, (low, high if high > low else 1.0))
     used = np.flatnonzero(counts)
     if not len(used):
-        return np.unique(np.array([0.0, *extremes], dtype=np.float32))
+        return np.zeros(1, dtype=np.float32)
     sizes, places = counts[used], (edges[used] + edges[used + 1]) / 2
-    shares = np.cumsum(np.cbrt(sizes))
-    values = places[np.searchsorted(shares, np.linspace(0, 1, count - 3) * shares[-1])]
+    density = counts.reshape(_WIDE_BINS, -1).sum(axis=1)
+    shares = np.concatenate([[0.0], np.cumsum(np.cbrt(density))])
+    wide = edges[:: _BINS // _WIDE_BINS]
+    values = np.interp(np.linspace(0, shares[-1], count), shares, wide)
     for _ in range(_ROUNDS):
+        values[np.abs(values).argmin()] = 0.0
         values = np.unique(values)
         nearest = np.searchsorted((values[1:] + values[:-1]) / 2, places)
         sums = np.bincount(nearest, sizes * places, len(values))
         totals = np.bincount(nearest, sizes, len(values))
-        values = sums[totals > 0] / totals[totals > 0]
-    return np.unique(np.array([0.0, *extremes, *values], dtype=np.float32))
+        values = np.where(totals > 0, sums / np.maximum(totals, 1), values)
+    values[np.abs(values).argmin()] = 0.0
+    return np.unique(values.astype(np.float32))
 
 
 def encode(weights: NDArray[Any]) -> Tensors | None:
