@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import arbora
 from arbora import ArboraError, ModelError
-from arbora.models.model_file import from_bytes, stored_version, to_bytes
+from arbora.models.model import StoredStage
+from arbora.models.model_file import (
+    from_bytes,
+    read_model,
+    stored_version,
+    to_bytes,
+    write_model,
+)
 from arbora.models.quantise import decoded, encode, quantise
 
 TRAIN = "examples/treebank/train.conllu"
@@ -46,6 +55,31 @@ def test_eight_bits_change_hardly_anything(parser):
     values = np.unique(rounded)
     nearest = np.abs(weights[::64, None] - values).min(axis=1)
     np.testing.assert_allclose(np.abs(rounded - weights)[::64], nearest, atol=1e-7)
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_stages_are_rounded_and_read_back_exactly(parser, bits, tmp_path):
+    rng = np.random.default_rng(0)
+    tensors = {
+        "weights": rng.normal(size=5001).astype(np.float16),
+        "few": rng.normal(size=17).astype(np.float16),
+        "keys": np.arange(5001, dtype=np.uint32),
+    }
+    model = replace(parser.model, stages={"other": StoredStage({"a": 1}, tensors)})
+    small = quantise(model, 8, bits)
+    path = tmp_path / "small.arbora"
+    write_model(small, path)
+    again = read_model(path)
+    assert again.stages["other"].settings == {"a": 1}
+    found, rounded = again.stages["other"].tensors, small.stages["other"].tensors
+    assert set(found) == set(tensors)
+    for name in tensors:
+        np.testing.assert_array_equal(found[name], rounded[name])
+        assert found[name].dtype == tensors[name].dtype
+    np.testing.assert_array_equal(found["few"], tensors["few"])
+    error = np.mean((found["weights"] - tensors["weights"]) ** 2)
+    assert error < (0.02 if bits == 4 else 2e-4)
+    assert len(np.unique(found["weights"])) <= 2**bits
 
 
 def test_more_bits_are_closer(parser):
