@@ -5,8 +5,8 @@
 TREEBANK is a folder with train, dev and test files. Without --model, a pipeline is trained on it.
 The text is that of `treebank_text`, the scorer is `arbora.evaluation.evaluate_text`. "gold words"
 has the words and sentences of the treebank, and the pipeline's own tags and lemmas. ECE is the
-expected calibration error of the arc probabilities, in percent: over the words that are aligned with
-a word of the treebank, an arc is right if its head is aligned with the head.
+expected calibration error of the arc probabilities, in percent, over the words that are aligned
+with a word of the treebank; an arc is right if its head is aligned with the right head.
 """
 
 from __future__ import annotations
