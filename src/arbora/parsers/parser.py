@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -12,9 +13,9 @@ import numpy as np
 from arbora.data import Block, Chunk, Sentence, Stage, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
-from arbora.data.source import ReadPath
+from arbora.data.source import ReadPath, check_path
 from arbora.data.treebank import TreebankSource, is_file, read_treebank
-from arbora.errors import ArgumentError, DataError, ModelError
+from arbora.errors import ArgumentError, DataError, ModelError, unreadable
 from arbora.features import EdgeClusters, WordClusters, read_clusters
 from arbora.inference.packed import available_threads
 from arbora.models.columns import check_columns
@@ -200,6 +201,7 @@ class Parser(Questions):
         if isinstance(source, Sentence):
             raise ArgumentError("parse() takes a list of sentences: put the sentence into a list.")
         if is_file(source):
+            self._check_named(source)
             return self._parse_file(cast("ReadPath", source), how)
         block = read_treebank(source)
         check_lengths(block, how.max_words)
@@ -211,6 +213,21 @@ class Parser(Questions):
             labels = self.model.labels
             constraints = Constraints.from_arcs(block.n_words, labels, required, forbidden)
         return list(parse_block(self.decoder(how), block, how, constraints))
+
+    def _check_named(self, source: object) -> None:
+        """Raises an error at once for a name without a file; with spaces it is probably a text."""
+        if not isinstance(source, str) or source == "-":
+            return
+        check_path(source)
+        if os.path.exists(source):  # noqa: PTH110  # a text may be too long for a path
+            return
+        if source.split() == [source]:
+            raise unreadable(source, FileNotFoundError("no such file or directory"))
+        beginning = textwrap.shorten(source, 40, placeholder=" ...")
+        raise ArgumentError(f"{beginning!r} is not a file; {self._advice_on_text()}.")
+
+    def _advice_on_text(self) -> str:
+        return "this model takes no text: give it files, or sentences in a list"
 
     def _parse_file(self, path: ReadPath, how: ParseOptions) -> Iterator[ParsedSentence]:
         decoder = self.decoder(how)

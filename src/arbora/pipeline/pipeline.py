@@ -165,6 +165,11 @@ class Pipeline(Parser):
             done += block.size
             yield Chunk(block, (), done, None)
 
+    def _advice_on_text(self) -> str:
+        if self.segmenter is None:
+            return super()._advice_on_text()
+        return "call the pipeline itself, as in nlp(text), to parse a text"
+
     def _segmenter(self) -> Segmenter:
         if self.segmenter is None:
             raise ArgumentError(
