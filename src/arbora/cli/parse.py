@@ -83,7 +83,19 @@ def parse(
             help="Write K trees drawn from the distribution.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Random seed of --samples.")] = 0,
+    tag_samples: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=1000,
+            metavar="K",
+            help="Average the distribution over K drawings of the tags from the model's tagger, so "
+            "that doubt about tags is in the probabilities.",
+        ),
+    ] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Random seed of --samples and --tag-samples.")
+    ] = 0,
     probabilities: Annotated[
         bool,
         typer.Option(
@@ -167,8 +179,8 @@ def parse(
 
     options = ParseOptions(
         decode=decode, trees=trees, probabilities=probabilities or least_certain is not None,
-        kbest=kbest, samples=samples, seed=seed, certificates=certificates, keep_heads=keep_heads,
-        allow_missing=allow_missing, retag=retag, max_words=max_words,
+        kbest=kbest, samples=samples, tag_samples=tag_samples, seed=seed, certificates=certificates,
+        keep_heads=keep_heads, allow_missing=allow_missing, retag=retag, max_words=max_words,
     )  # fmt: skip
     stage = parser.stage(options)  # raises errors before anything is written
     if probabilities:
