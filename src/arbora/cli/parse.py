@@ -183,6 +183,7 @@ def parse(
         keep_heads=keep_heads, allow_missing=allow_missing, retag=retag, max_words=max_words,
     )  # fmt: skip
     stage = parser.stage(options)  # raises errors before anything is written
+    seen = parser.unfamiliar()
     if probabilities:
         _tell_where_from(parser)
     if least_certain is not None:
@@ -193,7 +194,9 @@ def parse(
                 path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
             )
         )
-        list_least_certain(parser, blocks, options, least_certain, output, as_json=as_json)
+        watched = (seen.watched(block) for block in blocks)
+        list_least_certain(parser, watched, options, least_certain, output, as_json=as_json)
+        seen.warn()
         return
     join = TextJoiner()
     quiet = output == "-" and sys.stdout.isatty()  # the output itself shows the progress
@@ -204,10 +207,11 @@ def parse(
                 path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
             )
             for chunk in chunks:
-                text = format_named(chunk.format).writer.write(stage(chunk.block))
+                text = format_named(chunk.format).writer.write(stage(seen.watched(chunk.block)))
                 write(join(text, chunk.format))
                 bar.reached(before + chunk.bytes_read)
             before += _size([path]) or 0
+    seen.warn()
 
 
 def as_source(argument: str) -> str | io.BytesIO:

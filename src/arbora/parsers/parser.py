@@ -26,6 +26,7 @@ from arbora.models.model import Model
 from arbora.models.model_file import from_bytes, read_model, to_bytes, write_model
 from arbora.models.output import ParsedBlock, ParsedSentence, parse_block
 from arbora.models.tag_draws import TagDraws
+from arbora.models.vocabulary import Unfamiliar, Vocabulary
 from arbora.options import (
     ParseOptions,
     ParserOptions,
@@ -158,9 +159,13 @@ class Parser(Questions):
         model, self.history = fit_model(fit, train_block, dev_block)
         self._checkpoint_beside = checkpoint
         files = {"train": file_name(train), "dev": file_name(dev)}
+        seen = Vocabulary.of_block(train_block, model.encoder.settings)
+        if start is not None:
+            seen = seen.joined(start.model.vocabulary)
         self._model = model.with_card(
-            files=files, history=_without_times(self.history), licence=_licences(start, licence)
-        )
+            files=files, history=_without_times(self.history), licence=_licences(start, licence),
+            vocabulary=seen.to_card(),
+        )  # fmt: skip
         return self
 
     def _edge_clusters(
@@ -211,13 +216,22 @@ class Parser(Questions):
         if known:
             labels = self.model.labels
             constraints = Constraints.from_arcs(block.n_words, labels, required, forbidden)
+        seen = self.unfamiliar()
+        seen.add(block)
+        seen.warn()
         return list(self.parse_block(block, how, constraints))
 
     def _parse_file(self, path: ReadPath, how: ParseOptions) -> Iterator[ParsedSentence]:
-        decoder = self.decoder(how)
+        decoder, seen = self.decoder(how), self.unfamiliar()
         for chunk in self.chunks(path, how):
+            seen.add(chunk.block)
             if len(chunk.block):
                 yield from self.parse_block(chunk.block, how, decoder=decoder)
+        seen.warn()
+
+    def unfamiliar(self) -> Unfamiliar:
+        """A counter of what of some input was not in the training data."""
+        return Unfamiliar(self.model.vocabulary)
 
     def __call__(self, block: Block, /) -> Block:
         """The parser as a `Stage`: the block with HEAD and DEPREL replaced."""

@@ -120,6 +120,9 @@ class Pipeline(Parser):
         found = self._segmenter().segment(text)
         if not len(found.block):
             return Document(text, (), ())
+        seen = self.unfamiliar()
+        seen.add(found.block)
+        seen.warn()
         parsed = tuple(self.parse_block(found.block, how))
         return Document(text, parsed, _places(found))
 
