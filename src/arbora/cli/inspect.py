@@ -71,7 +71,7 @@ def _as_dict(model: Model, path: str, size: int) -> dict[str, Any]:
         "parameters": _parameters(model),
         "word_clusters": 0 if model.encoder.clusters is None else len(model.encoder.clusters),
         "edge_clusters": 0 if edges is None else edges.n_clusters,
-        "card": model.card,
+        "card": {name: value for name, value in model.card.items() if name != "vocabulary"},
     }
 
 

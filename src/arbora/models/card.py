@@ -24,6 +24,7 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "pruning": (dict,),
     "reranking": (dict,),
     "trained_on": (dict, _NOTHING),
+    "vocabulary": (dict, _NOTHING),
 }
 # Required entries of nested tables, with their types.
 _PARTS: dict[str, dict[str, tuple[type, ...]]] = {
