@@ -2,8 +2,8 @@
 
     python benchmarks/bench_raw_text.py TREEBANK [--model en] [--rounds 5] [--json FILE]
 
-TREEBANK is a folder with a train file; the text is that of its first sentences. All times are
-processor times of one thread. Arbora reads the text from a file and writes CoNLL-U to another, as
+TREEBANK is a folder with a train file, whose text is parsed. All times are processor times of one
+thread. Arbora reads the text from a file and writes CoNLL-U to another, as
 `arbora parse --threads 1` does ("command" is that command, with the start of Python). UDPipe and
 spaCy are measured if `ufal.udpipe` and `spacy` are installed. Both are trained here on a few
 sentences, which makes them inaccurate, but hardly changes their speed: UDPipe on 1,000 sentences
@@ -143,7 +143,7 @@ def main() -> None:
     )
     parser.add_argument("treebank", type=Path)
     parser.add_argument("--model", action="append", help="a model; may be repeated")
-    parser.add_argument("--sentences", type=int, default=4000, help="of the text")
+    parser.add_argument("--sentences", type=int, help="of the text (default: all)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     given = parser.parse_args()
