@@ -14,7 +14,7 @@ from arbora.data import Block, Chunk
 from arbora.data.source import ReadPath, check_path
 from arbora.data.treebank import TreebankSource
 from arbora.errors import ArgumentError, DataError
-from arbora.models.columns import check_columns
+from arbora.models.columns import COLUMNS, check_columns, is_empty
 from arbora.models.lengths import check_lengths
 from arbora.models.model import Model, StoredStage
 from arbora.models.model_file import from_bytes, read_model, to_bytes
@@ -48,6 +48,7 @@ class _Training:
     on_stage: StageProgress | None
     stages: dict[str, StoredStage] = field(default_factory=dict)
     card: dict[str, Any] = field(default_factory=dict)
+    trained_on: dict[str, int] = field(default_factory=dict)
 
 
 class Pipeline(Parser):
@@ -87,13 +88,16 @@ class Pipeline(Parser):
         """
         self._training = _Training(StageOptions() if stages is None else stages, on_stage)
         super().fit(train, dev, **keywords)
-        self._model = self.model.with_card(stages=self._training.card)
+        self._model = self.model.with_card(
+            stages=self._training.card, trained_on=self._training.trained_on
+        )
         return self._take(self._training.stages)
 
     def _before_fit(
         self, fit: Fit, train: Block, dev: Block | None
     ) -> tuple[Fit, Block, Block | None]:
         """Trains the stages, or takes those of the model to continue from."""
+        self._training.trained_on = {"sentences": len(train), "words": train.total_words}
         if fit.start is not None:
             return fit, *self._annotated(fit.start, train, dev)
         from arbora.fitting.checkpoint import path_beside
@@ -121,18 +125,25 @@ class Pipeline(Parser):
         self, start: Model, train: Block, dev: Block | None
     ) -> tuple[Block, Block | None]:
         """The treebank as the stages of the model to continue from annotate it."""
+        from arbora.pipeline.training import mixed
+
         own = self._training
         earlier = start.card.get("stages") or {}
         before = Pipeline.from_model(start, self.threads)
         retag = ParseOptions(retag=True, allow_missing=True)
         predicts = own.options.folds > 0 and before.tagger is not None
         own.stages = start.stages
-        own.card = {"trained": {name: {} for name in start.stages}, "skipped": {}} | earlier
-        own.card |= {"folds": earlier.get("folds", 0) if predicts else 0}
-        own.card |= {"measured_on": earlier.get("measured_on")}
+        own.card = {
+            "trained": {name: {} for name in start.stages}, "skipped": {}, "measured_on": None,
+            "folds": 0, "mixed": False, **earlier,
+        }  # fmt: skip
         if not predicts:
+            own.card |= {"folds": 0, "mixed": False}
             return train, dev
-        return before.prepare(train, retag), None if dev is None else before.prepare(dev, retag)
+        found = before.prepare(train, retag)
+        if own.options.mix and not is_empty(train, COLUMNS["upos"]):
+            found = mixed(train, found)
+        return found, None if dev is None else before.prepare(dev, retag)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file, which is replaced only when it is complete.
