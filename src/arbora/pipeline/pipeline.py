@@ -233,7 +233,7 @@ class Pipeline(Parser):
         if self.segmenter is None:
             raise ArgumentError(
                 "this model takes no text, because it has no segmenter: give it CoNLL-U, or train "
-                "one with arbora.Pipeline."
+                "one on CoNLL-U with arbora train or arbora.Pipeline."
             )
         return self.segmenter
 
