@@ -329,7 +329,11 @@ def _put(
                 for form in (placed, encode(values))
                 if form is not None
             ]
-        tensors |= min(forms, key=lambda form: sum(array.nbytes for array in form.values()))
+        tensors.update(min(forms, key=_total_bytes))
+
+
+def _total_bytes(tensors: Tensors) -> int:
+    return sum(array.nbytes for array in tensors.values())
 
 
 def _put_stage(tensors: Tensors, prefix: str, arrays: dict[str, NDArray[Any]]) -> None:
