@@ -329,7 +329,8 @@ def _put(
                 for form in (placed, encode(values))
                 if form is not None
             ]
-        tensors.update(min(forms, key=_total_bytes))
+        smallest: Tensors = min(forms, key=_total_bytes)
+        tensors.update(smallest)
 
 
 def _total_bytes(tensors: Tensors) -> int:
