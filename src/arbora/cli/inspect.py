@@ -75,7 +75,7 @@ def _as_dict(model: Model, path: str, size: int) -> dict[str, Any]:
         "edge_clusters": 0 if edges is None or model.sources else edges.n_clusters,
         "sources": list(model.sources),
         "stages": [one for one in ("segmenter", "tagger", "lemmatiser") if one in model.stages],
-        "card": model.card,
+        "card": {name: value for name, value in model.card.items() if name != "vocabulary"},
     }
 
 

@@ -25,6 +25,7 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "reranking": (dict,),
     "stages": (dict,),
     "trained_on": (dict, _NOTHING),
+    "vocabulary": (dict, _NOTHING),
 }
 # Required entries of nested tables, with their types.
 _PARTS: dict[str, dict[str, tuple[type, ...]]] = {

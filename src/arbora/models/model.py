@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from arbora.models.components import (
     Unlabelled,
 )
 from arbora.models.reranker import Reranker
+from arbora.models.vocabulary import Vocabulary
 from arbora.options import BeliefPropagationOptions, FirstOrderOptions, ParserOptions, spelled
 from arbora.scoring import LabelScorer, LinearScorer, Scorer, SoftClusterScorer
 from arbora.types import Root, TreeClass
@@ -157,6 +159,11 @@ class Model:
         if inference is not None and "sums" not in inference.offers:
             return "those of the first-order pruner"
         return None
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary | None:
+        """What the training data had, if the card says so."""
+        return Vocabulary.from_card(self.card)
 
     @property
     def companion(self) -> FirstOrderPruner | None:

@@ -18,7 +18,7 @@ from arbora.models.columns import COLUMNS, check_columns, is_empty
 from arbora.models.lengths import check_lengths
 from arbora.models.model import Model, StoredStage
 from arbora.models.model_file import from_bytes, read_model, to_bytes
-from arbora.models.output import parse_block
+from arbora.models.tag_draws import TagDraws
 from arbora.options import ParseOptions, StageOptions
 from arbora.options.build import build
 from arbora.parsers import Parser
@@ -184,8 +184,10 @@ class Pipeline(Parser):
         found = self._segmenter().segment(text)
         if not len(found.block):
             return Document(text, (), ())
-        block = self.prepare(found.block, how)
-        parsed = tuple(parse_block(self.decoder(how), block, how))
+        seen = self.unfamiliar()
+        seen.add(found.block)
+        seen.warn()
+        parsed = tuple(self.parse_block(found.block, how))
         return Document(text, parsed, _places(found))
 
     def pipe(self, texts: Iterable[str], **options: Any) -> Iterator[Document]:
@@ -205,6 +207,18 @@ class Pipeline(Parser):
         if not options.allow_missing:
             check_columns(block, self.model.encoder.settings, "this model cannot fill them in")
         return block
+
+    def draw_tags(self, block: Block, options: ParseOptions) -> TagDraws:
+        """Drawings of the tags that the input lacks, with the lemmas that follow from them."""
+        if self.tagger is None:
+            return super().draw_tags(block, options)
+        drawn = self.tagger.samples(
+            block, options.tag_samples, options.seed, retag=options.retag, threads=self.threads
+        )
+        finished = drawn
+        if self.lemmatiser is not None and self.model.encoder.settings.lemma:
+            finished = [self.lemmatiser(one, relemmatise=options.retag) for one in drawn]
+        return TagDraws.found(block, drawn, finished)
 
     def chunks(
         self,
@@ -228,6 +242,11 @@ class Pipeline(Parser):
             check_lengths(block, options.max_words)
             done += block.size
             yield Chunk(block, (), done, None)
+
+    def _advice_on_text(self) -> str:
+        if self.segmenter is None:
+            return super()._advice_on_text()
+        return "call the pipeline itself, as in nlp(text), to parse a text"
 
     def _segmenter(self) -> Segmenter:
         if self.segmenter is None:
