@@ -70,7 +70,10 @@ def make(treebank: Treebank, folder: Path, out: Path, clusters: WordClusters | N
         parser = arbora.Parser(**options).fit(
             made.train, made.dev, word_clusters=clusters, licence=treebank.licence
         )
-        model = parser.model.with_card(files=files, data=treebank.data)
+        size = {"sentences": len(blocks[0]), "words": blocks[0].total_words}
+        model = parser.model.with_card(
+            files=files, data=treebank.data, stages=made.card(), trained_on=size
+        )
         path = out / f"{name}.arbora"
         small = quantise(replace(model, stages=made.stored()), BITS, STAGE_BITS)
         path.write_bytes(gzip.compress(to_bytes(small), mtime=0))  # tables of stages are sparse
