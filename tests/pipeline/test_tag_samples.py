@@ -10,6 +10,7 @@ import pytest
 import arbora
 from arbora import ArboraError, Mixture, Sentence
 from arbora.data.treebank import read_treebank
+from arbora.models.card import check_card
 from arbora.options import (
     LemmatiserOptions,
     ParseOptions,
@@ -57,7 +58,7 @@ def marginals_of(nlp, block):
     decoder = nlp.decoder()
     encoded = nlp.model.encoder.encode(block)
     scored = decoder.score(encoded, np.arange(len(block)))
-    found = decoder.calibrated(scored)
+    found = decoder.calibrated(scored, scale=nlp.model.averaging_scale)
     arcs = found.arcs.reshape(-1, found.scores.depth).sum(axis=1)
     sizes = (block.n_words + 1) ** 2
     return [
@@ -72,10 +73,10 @@ def test_the_average_is_the_mean_of_separate_parses(nlp):
     if nlp.lemmatiser is not None:
         drawn = [nlp.lemmatiser(one) for one in drawn]
     assert len({block.text(0) + block.text(1) for block in drawn}) > 1
-    tables = [np.mean(one, axis=0) for one in zip(*(marginals_of(nlp, b) for b in drawn))]
-    for decode in (None, "map") if "mbr" not in nlp.model.options.keywords().values() else (None,):
-        if decode == "map" and nlp.model.options.keywords().get("inference") == "bp":
-            continue
+    each = [marginals_of(nlp, block) for block in drawn]
+    tables = [np.mean(one, axis=0) for one in zip(*each, strict=True)]
+    beliefs = nlp.model.options.keywords().get("inference") == "bp"
+    for decode in (None,) if beliefs else (None, "map"):
         found = nlp.parse(given, tag_samples=count, seed=3, decode=decode)
         for table, tree in zip(tables, found, strict=True):
             words = np.arange(1, len(tree) + 1)
@@ -88,6 +89,8 @@ def test_the_average_is_the_mean_of_separate_parses(nlp):
 
 def test_trees_are_those_of_the_mixture(first_order):
     given, count = bare(), 6
+    model = first_order.model.with_card(averaging={"samples": 8, "scale": 1.0})
+    first_order = Pipeline.from_model(model, threads=1)
     drawn = first_order.tagger.samples(read_treebank(given), count, 0)
     drawn = [list(arbora.data.conllu.sentences_of(first_order.lemmatiser(one))) for one in drawn]
     found = first_order.parse(given, tag_samples=count)
@@ -165,6 +168,23 @@ def test_sentences_with_tags_are_not_in_doubt(first_order):
         assert found[i].arc_probabilities.tolist() == plain[i].arc_probabilities.tolist()
     again = first_order.parse(mixed, tag_samples=4, retag=True)
     assert again[0].arc_probabilities.tolist() != plain[0].arc_probabilities.tolist()
+
+
+def test_the_temperature_is_fitted_for_averages(first_order):
+    fitted = first_order.model.card["averaging"]
+    assert fitted["samples"] == 8
+    assert 0.6 <= fitted["scale"] <= 1.0
+    losses = []
+    for scale in (1.0, fitted["scale"]):
+        model = first_order.model.with_card(averaging={"samples": 8, "scale": scale})
+        gold = sentences("dev", 20)
+        found = Pipeline.from_model(model, threads=1).parse(gold, tag_samples=8, retag=True)
+        truth = [np.where(a.heads == b.heads, b.arc_probabilities, 1 - b.arc_probabilities)
+                 for a, b in zip(gold, found, strict=True)]  # fmt: skip
+        losses.append(-np.log(np.concatenate(truth)).mean())
+    assert losses[1] <= losses[0]
+    with pytest.raises(ArboraError, match=r"averaging\.scale"):
+        check_card({"averaging": {"samples": 8, "scale": 0.0}})
 
 
 def test_tags_are_the_best_ones(first_order):

@@ -91,7 +91,12 @@ class Pipeline(Parser):
         super().fit(made.train, made.dev, **keywords)
         files = {"train": file_name(train), "dev": file_name(dev)}
         self._model = self.model.with_card(files=files)
-        return self._take(made.stored())
+        self._take(made.stored())
+        if held_out is not None and self.tagger is not None:
+            from arbora.pipeline.averaging import fit_averaging
+
+            self._model = self.model.with_card(averaging=fit_averaging(self, held_out))
+        return self
 
     def _take(self, stages: dict[str, StoredStage]) -> Pipeline:
         """This pipeline with other stages."""
