@@ -1,6 +1,6 @@
 """Training time and memory by order and size of the treebank, and parsing speed.
 
-    python benchmarks/bench_models.py TREEBANK [SENTENCES ...]   # a folder with train and dev .conllu
+    python benchmarks/bench_models.py TREEBANK [SENTENCES ...]   # a folder with train and dev
 
 Every row is a process of its own with one thread: a parser (gold tags) or a whole pipeline that is
 trained for two passes without refitting. Processor seconds, peak resident memory. Training time
@@ -58,9 +58,11 @@ def measure(folder: str, sentences: int, kind: str) -> dict[str, float]:
 
 def main() -> None:
     folder, *sizes = sys.argv[1:]
-    print(
-        "| Order | Training words | Seconds per 10,000 words and pass | Peak MB | Model MB | Words/s |"
-    )
+    headings = [
+        "Order", "Training words", "Seconds per 10,000 words and pass", "Peak MB", "Model MB",
+        "Words/s",
+    ]  # fmt: skip
+    print(f"| {' | '.join(headings)} |")
     print("| --- | --: | --: | --: | --: | --: |")
     context = multiprocessing.get_context("spawn")
     for size in [int(one) for one in sizes] or [1000, 4000]:
