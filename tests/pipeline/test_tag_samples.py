@@ -67,11 +67,16 @@ def marginals_of(nlp, block):
     ]
 
 
+def drawings(nlp, given, count, seed):
+    """The best tags and count - 1 drawings, with lemmas."""
+    block = read_treebank(given)
+    blocks = [nlp.tagger(block), *nlp.tagger.samples(block, count - 1, seed)]
+    return blocks if nlp.lemmatiser is None else [nlp.lemmatiser(one) for one in blocks]
+
+
 def test_the_average_is_the_mean_of_separate_parses(nlp):
     given, count = bare(), 5
-    drawn = nlp.tagger.samples(read_treebank(given), count, 3)
-    if nlp.lemmatiser is not None:
-        drawn = [nlp.lemmatiser(one) for one in drawn]
+    drawn = drawings(nlp, given, count, 3)
     assert len({block.text(0) + block.text(1) for block in drawn}) > 1
     each = [marginals_of(nlp, block) for block in drawn]
     tables = [np.mean(one, axis=0) for one in zip(*each, strict=True)]
@@ -91,8 +96,8 @@ def test_trees_are_those_of_the_mixture(first_order):
     given, count = bare(), 6
     model = first_order.model.with_card(averaging={"samples": 8, "scale": 1.0})
     first_order = Pipeline.from_model(model, threads=1)
-    drawn = first_order.tagger.samples(read_treebank(given), count, 0)
-    drawn = [list(arbora.data.conllu.sentences_of(first_order.lemmatiser(one))) for one in drawn]
+    drawn = drawings(first_order, given, count, 0)
+    drawn = [list(arbora.data.conllu.sentences_of(block)) for block in drawn]
     found = first_order.parse(given, tag_samples=count)
     for i, tree in enumerate(found):
         mixture = Mixture([first_order.distribution(draw[i]) for draw in drawn])
@@ -152,7 +157,7 @@ def test_the_limit_is_the_sum_over_all_tag_sequences():
     spread = sum(c * (tables[tags] - exact) ** 2 for tags, c in chances.items())
     tree = nlp.parse([Sentence.from_words(words)], tag_samples=count)[0]
     arcs = (tree.heads, np.arange(1, len(words) + 1))
-    error = 4.5 * np.sqrt(spread[arcs] / count) + 1e-9
+    error = 4.5 * np.sqrt(spread[arcs] / count) + 1 / count  # the first are the best tags
     assert (np.abs(tree.arc_probabilities - exact[arcs]) <= error).all()
     best = nlp.parse([Sentence.from_words(words)])[0]
     assert np.abs(best.arc_probabilities - exact[arcs]).max() > 1e-4  # doubt makes a difference
@@ -213,6 +218,12 @@ def test_corrections_hold_in_every_drawing(first_order):
     tree = first_order.parse(given, required=[[arc], []], tag_samples=4)[0]
     assert tree.heads[0] == 3
     assert tree.arc_probabilities[0] == pytest.approx(1.0)
+
+
+def test_one_drawing_is_the_best_tags(first_order):
+    plain = first_order.parse(bare(), decode="mbr")
+    found = first_order.parse(bare(), tag_samples=1, decode="mbr")
+    assert [one.heads.tolist() for one in plain] == [one.heads.tolist() for one in found]
 
 
 def test_what_cannot_be_averaged_is_refused(first_order):
