@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -140,6 +141,14 @@ def parse(
             "--retag", help="Replace the tags and lemmas of the input by the model's own."
         ),
     ] = False,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The training file that the sentences are most like, if the model was trained on "
+            "several; arbora inspect lists their names.",
+        ),
+    ] = None,
     max_words: Annotated[
         int,
         typer.Option(
@@ -180,7 +189,8 @@ def parse(
     options = ParseOptions(
         decode=decode, trees=trees, probabilities=probabilities or least_certain is not None,
         kbest=kbest, samples=samples, tag_samples=tag_samples, seed=seed, certificates=certificates,
-        keep_heads=keep_heads, allow_missing=allow_missing, retag=retag, max_words=max_words,
+        keep_heads=keep_heads, allow_missing=allow_missing, retag=retag, source=source,
+        max_words=max_words,
     )  # fmt: skip
     stage = parser.stage(options)  # raises errors before anything is written
     seen = parser.unfamiliar()
@@ -216,7 +226,7 @@ def parse(
 
 def as_source(argument: str) -> str | io.BytesIO:
     """A path, or a text: an argument with white space that names no file."""
-    if argument.split() == [argument] or Path(argument).exists():
+    if argument.split() == [argument] or os.path.exists(argument):  # noqa: PTH110  # long texts
         return argument
     return io.BytesIO(argument.encode("utf-8", "surrogateescape"))
 

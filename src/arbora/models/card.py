@@ -24,6 +24,7 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "phases": (list,),
     "pruning": (dict,),
     "reranking": (dict,),
+    "stages": (dict,),
     "trained_on": (dict, _NOTHING),
     "vocabulary": (dict, _NOTHING),
 }
@@ -33,6 +34,12 @@ _PARTS: dict[str, dict[str, tuple[type, ...]]] = {
     "dev": {"uas": _NUMBER, "las": (*_NUMBER, _NOTHING), "rule": _TEXT},
     "pruning": {"arcs_per_word": _NUMBER, "oracle_uas": _NUMBER},
     "reranking": {"first_uas": (*_NUMBER, _NOTHING), "oracle_uas": (*_NUMBER, _NOTHING)},
+    "stages": {
+        "trained": (dict,),
+        "skipped": (dict,),
+        "folds": _COUNT,
+        "measured_on": (*_TEXT, _NOTHING),
+    },
     "trained_on": {"words": _COUNT, "sentences": _COUNT},
 }
 _PHASE: dict[str, tuple[type, ...]] = {"passes": _COUNT, "rate": (*_NUMBER, _NOTHING)}
@@ -53,6 +60,13 @@ def check_card(card: object) -> None:
         _check(phase, (dict,), "phases")
         for part, types in _PHASE.items():
             _check(phase.get(part, ...), types, f"phases.{part}")
+    stages = card.get("stages") or {"trained": {}, "skipped": {}}
+    for name, figures in stages["trained"].items():
+        _check(figures, (dict,), f"stages.{name}")
+        for part, value in figures.items():
+            _check(value, _NUMBER, f"stages.{name}.{part}")
+    for name, why in stages["skipped"].items():
+        _check(why, _TEXT, f"stages.skipped.{name}")
     for name, file in (card.get("files") or {}).items():
         _check(file, _FILES, f"files.{name}")
     if "averaging" in card and not 0.01 <= card["averaging"]["scale"] <= 100:

@@ -64,6 +64,10 @@ class ParseOptions(Component):
     retag: bool = option(
         False, "Replace the tags and lemmas of the input by the model's own.", "Trees and decoding"
     )
+    source: str | None = option(
+        None, "The source that sentences without the comment # arbora.source are from, one of the "
+        "files that the model was trained on.", "Trees and decoding", default_text="none",
+    )  # fmt: skip
     max_words: int = option(
         2000,
         "Maximum sentence length: time grows with the cube of the length, memory with the square.",
