@@ -49,6 +49,7 @@ class _Training:
     stages: dict[str, StoredStage] = field(default_factory=dict)
     card: dict[str, Any] = field(default_factory=dict)
     trained_on: dict[str, int] = field(default_factory=dict)
+    dev: Block | None = None
 
 
 class Pipeline(Parser):
@@ -91,13 +92,20 @@ class Pipeline(Parser):
         self._model = self.model.with_card(
             stages=self._training.card, trained_on=self._training.trained_on
         )
-        return self._take(self._training.stages)
+        self._take(self._training.stages)
+        if self._training.dev is not None and self.tagger is not None:
+            from arbora.pipeline.averaging import fit_averaging
+
+            averaging = fit_averaging(self, self._training.dev)
+            self._model = self.model.with_card(averaging=averaging)
+        return self
 
     def _before_fit(
         self, fit: Fit, train: Block, dev: Block | None
     ) -> tuple[Fit, Block, Block | None]:
         """Trains the stages, or takes those of the model to continue from."""
         self._training.trained_on = {"sentences": len(train), "words": train.total_words}
+        self._training.dev = dev
         if fit.start is not None:
             return fit, *self._annotated(fit.start, train, dev)
         from arbora.fitting.checkpoint import path_beside
@@ -209,12 +217,16 @@ class Pipeline(Parser):
         return block
 
     def draw_tags(self, block: Block, options: ParseOptions) -> TagDraws:
-        """Drawings of the tags that the input lacks, with the lemmas that follow from them."""
+        """Drawings of the tags that the input lacks, with the lemmas that follow from them.
+
+        The first are the best tags: on dev, this is better than another drawing.
+        """
         if self.tagger is None:
             return super().draw_tags(block, options)
-        drawn = self.tagger.samples(
-            block, options.tag_samples, options.seed, retag=options.retag, threads=self.threads
-        )
+        how: dict[str, Any] = {"retag": options.retag, "threads": self.threads}
+        drawn, more = [self.tagger(block, **how)], options.tag_samples - 1
+        if more:
+            drawn += self.tagger.samples(block, more, options.seed, **how)
         finished = drawn
         if self.lemmatiser is not None and self.model.encoder.settings.lemma:
             finished = [self.lemmatiser(one, relemmatise=options.retag) for one in drawn]
