@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import pickle
 
 import numpy as np
@@ -122,20 +125,32 @@ def test_a_parser_alone_refuses_what_it_cannot_fill_in(bare):
         alone.parse(bare)
 
 
-def test_what_looks_like_text(tmp_path):
-    for name, content, expected in [
-        ("a.txt", "She sleeps.\n", True),
-        ("b.txt", "# heading\nShe sleeps.\n", True),
-        ("c.conllu", bytes(next(iter(arbora.read_conllu(TEST)))).decode(), False),
-        ("d.txt", "", False),
-        ("e.txt", "   \n\n", False),
-        ("f.mrg", "( (S (NP (PRP She)) (VP (VBZ sleeps))) )\n", False),
-    ]:
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        assert looks_like_text(path) is expected, name
-        assert looks_like_text(io.BytesIO(content.encode())) is expected, name
-    assert looks_like_text(tmp_path / "none.txt") is False
+@pytest.mark.parametrize(("content", "expected"), [
+    ("She sleeps.\n", True),
+    ("# heading\nShe sleeps.\n", True),
+    (bytes(next(iter(arbora.read_conllu(TEST)))).decode(), False),
+    ("", False),
+    ("   \n\n", False),
+    ("( (S (NP (PRP She)) (VP (VBZ sleeps))) )\n", False),
+])  # fmt: skip
+def test_what_looks_like_text(content, expected):
+    assert looks_like_text(content.encode()) is expected
+
+
+def test_compressed_text(model, tmp_path):
+    """Text is recognised also in compressed files, on standard input too."""
+    expected = arbora_process("parse", "--model", model, TEXT).stdout.encode()
+    for ending, pack in (("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)):
+        data = pack(TEXT.encode())
+        path = tmp_path / f"text.txt.{ending}"
+        path.write_bytes(data)
+        found = arbora_process("parse", "--model", model, str(path), text=False, encoding=None)
+        assert found.stdout == expected
+        found = arbora_process("parse", "--model", model, text=False, encoding=None, input=data)
+        assert found.stdout == expected
+    output = tmp_path / "parsed.conllu.xz"
+    assert arbora_process("parse", "--model", model, TEXT, "--output", str(output)).returncode == 0
+    assert lzma.decompress(output.read_bytes()) == expected
 
 
 def test_the_command_line_takes_text(model, tmp_path):

@@ -27,7 +27,7 @@ arbora stats train.conllu
 arbora stats UD_Danish-DDT UD_Swedish-LinES --json"""
 
 SPLITS = ("train", "dev", "test")
-ENDINGS = (".conllu", ".conll", ".conllu.gz", ".conll.gz")
+ENDINGS = (".conllu", ".conll")
 
 
 @dataclass
@@ -129,9 +129,12 @@ def _read(path: str, how: dict[str, Any]) -> Treebank:
 
 def find_splits(folder: Path) -> dict[str, Path]:
     """The files of a folder whose names are or end in train, dev or test (`da_ddt-ud-dev`)."""
+    from arbora.data.compression import without_ending
+
     found: dict[str, Path] = {}
     for file in sorted(folder.iterdir()):
-        stem = next((file.name.removesuffix(end) for end in ENDINGS if file.name.endswith(end)), "")
+        name = without_ending(file.name)
+        stem = next((name.removesuffix(end) for end in ENDINGS if name.endswith(end)), "")
         for split in SPLITS:
             if stem == split or stem.endswith((f"-{split}", f"_{split}", f".{split}")):
                 if split in found:

@@ -137,7 +137,9 @@ def model_path(train: str) -> str:
     """The name of TRAIN with the ending `.arbora`."""
     if train == "-":
         raise ArgumentError("--model is required with standard input.")
-    name = Path(train).name.removesuffix(".gz")
+    from arbora.data.compression import without_ending
+
+    name = without_ending(Path(train).name)
     stem = Path(name).stem if name.endswith((".conllu", ".conll", ".conllx", ".txt")) else name
     return str(Path(train).with_name(stem + MODEL_ENDING))
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
+from arbora.data.compression import without_ending
 from arbora.data.formats import FORMATS, format_named
 from arbora.data.source import ReadPath, check_path
 from arbora.errors import ArgumentError, FileError, unreadable
@@ -22,7 +23,7 @@ def files_of(
 
     The files of a folder are those with an ending of the format (of any format, if there is no
     name), also in folders below, in order of their names. The case of endings does not matter, and
-    `.gz` may follow.
+    the ending of a compressed file may follow.
     """
     several = isinstance(source, list | tuple)
     given = cast("list[ReadPath]", list(source) if several else [source])  # type: ignore[arg-type]
@@ -49,7 +50,7 @@ def _files_below(folder: Path, endings: tuple[str, ...]) -> list[ReadPath]:
         files = sorted(
             path
             for path in folder.rglob("*")
-            if path.name.lower().removesuffix(".gz").endswith(endings) and path.is_file()
+            if without_ending(path.name.lower()).endswith(endings) and path.is_file()
         )
     except OSError as error:
         raise unreadable(folder, error) from error

@@ -12,7 +12,7 @@ import numpy as np
 from arbora.data import Block, Chunk, Sentence, Stage, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
-from arbora.data.source import ReadPath
+from arbora.data.source import ReadPath, Source
 from arbora.data.treebank import TreebankSource, is_file, read_treebank
 from arbora.errors import ArgumentError, DataError, ModelError
 from arbora.features import EdgeClusters, WordClusters, read_clusters
@@ -243,7 +243,7 @@ class Parser(Questions):
 
     def chunks(
         self,
-        path: ReadPath,
+        path: ReadPath | Source,
         options: ParseOptions,
         *,
         format: str | None = None,  # noqa: A002  # the public name

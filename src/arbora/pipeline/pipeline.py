@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Block, Chunk
-from arbora.data.source import ReadPath, check_path
+from arbora.data.source import ReadPath, Source, check_path, open_source
 from arbora.data.treebank import TreebankSource, read_treebank
 from arbora.errors import ArgumentError, DataError
 from arbora.features import read_clusters
@@ -26,7 +26,7 @@ from arbora.parsers import Parser
 from arbora.parsers.parser import file_name
 from arbora.pipeline.document import Document
 from arbora.pipeline.installed import find_model
-from arbora.pipeline.texts import looks_like_text
+from arbora.pipeline.texts import PEEKED, looks_like_text
 from arbora.segmentation import Segmented, Segmenter
 from arbora.tagging import Lemmatiser, Tagger
 
@@ -144,7 +144,7 @@ class Pipeline(Parser):
 
     def chunks(
         self,
-        path: ReadPath,
+        path: ReadPath | Source,
         options: ParseOptions,
         *,
         format: str | None = None,  # noqa: A002  # the public name
@@ -152,18 +152,17 @@ class Pipeline(Parser):
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[Chunk]:
         """A file in blocks. Raw text is segmented, if it is recognised or the format is `text`."""
-        if format is None and self.segmenter is not None and looks_like_text(path):
-            format = TEXT  # noqa: A001  # the public name
-        if format != TEXT:
-            yield from super().chunks(
-                path, options, format=format, skip_bad=skip_bad, on_error=on_error
-            )
-            return
-        done = 0
-        for block in self._segmenter().blocks(path):
-            check_lengths(block, options.max_words)
-            done += block.size
-            yield Chunk(block, (), done, None)
+        with open_source(path) as source:
+            if format is None and self.segmenter is not None:
+                format = TEXT if looks_like_text(source.peek(PEEKED)) else None  # noqa: A001
+            if format != TEXT:
+                yield from super().chunks(
+                    source, options, format=format, skip_bad=skip_bad, on_error=on_error
+                )
+                return
+            for block in self._segmenter().blocks(source):
+                check_lengths(block, options.max_words)
+                yield Chunk(block, (), source.position, source.total)
 
     def _segmenter(self) -> Segmenter:
         if self.segmenter is None:
