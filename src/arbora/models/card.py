@@ -23,6 +23,7 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "phases": (list,),
     "pruning": (dict,),
     "reranking": (dict,),
+    "root_labels": (list,),
     "trained_on": (dict, _NOTHING),
 }
 # Required entries of nested tables, with their types.

@@ -127,6 +127,13 @@ class Model:
         return replace(self, card=self.card | entries)
 
     @property
+    def root_labels(self) -> NDArray[np.bool_] | None:
+        """Marks the labels of arcs from the root, if no other arc had them in the training data."""
+        names = self.card.get("root_labels") or ()
+        marked = np.array([label in names for label in self.labels], dtype=np.bool_)
+        return marked if marked.any() and not marked.all() else None
+
+    @property
     def source_of_probabilities(self) -> str | None:
         """Where the probabilities are from, if they are not the model's own exact ones."""
         inference = getattr(self.options.order, "inference", None)
