@@ -23,24 +23,30 @@ def has_enhanced(block: Block) -> bool:
     return _EMPTY_NODE.search(block.texts(0, len(block))) is not None
 
 
-def without_enhanced(parsed: Block, before: Block, sentences: NDArray[np.int64]) -> bytes:
-    """The text of parsed sentences, without DEPS and empty nodes where the tree has changed.
+def without_enhanced(parsed: Block, before: Block | None, sentences: NDArray[np.int64]) -> bytes:
+    """The text of parsed sentences without DEPS and empty nodes.
 
-    `sentences` has the number in `before` of each parsed sentence.
+    With `before`, those whose trees are the same there keep them; `sentences` has the number in
+    `before` of each.
     """
-    ends, own_ends = np.cumsum(before.n_words), np.cumsum(parsed.n_words)
-    changed = []
-    for i, s in enumerate(sentences.tolist()):
-        n = before.words(s)
-        old, new = before.heads[ends[s] - n : ends[s]], parsed.heads[own_ends[i] - n : own_ends[i]]
-        same = np.array_equal(old, new) and before.column(s, _DEPREL) == parsed.column(i, _DEPREL)
-        changed.append(not same)
+    stale = np.ones(len(parsed), dtype=np.bool_)
+    if before is not None:
+        stale = np.array([_changed(parsed, i, before, s) for i, s in enumerate(sentences.tolist())])
     deps = [
-        ["_"] * parsed.words(i) if stale else parsed.column(i, _DEPS)
-        for i, stale in enumerate(changed)
+        ["_"] * parsed.words(i) if gone else parsed.column(i, _DEPS) for i, gone in enumerate(stale)
     ]
     parsed = parsed.with_columns(deps=deps)
     return b"".join(
-        _EMPTY_NODE.sub(b"", parsed.text(i)) if stale else parsed.text(i)
-        for i, stale in enumerate(changed)
+        _EMPTY_NODE.sub(b"", parsed.text(i)) if gone else parsed.text(i)
+        for i, gone in enumerate(stale)
     )
+
+
+def _changed(parsed: Block, i: int, before: Block, s: int) -> bool:
+    """Whether sentence i has another tree than sentence s of the block before."""
+    trees = []
+    for block, place in ((parsed, i), (before, s)):
+        first = int(block.n_words[:place].sum())
+        heads = block.heads[first : first + block.words(place)].tolist()
+        trees.append((heads, block.column(place, _DEPREL)))
+    return trees[0] != trees[1]

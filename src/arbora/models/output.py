@@ -111,15 +111,17 @@ class ParsedBlock:
     trees: ParsedTrees
     label_names: tuple[str, ...]
     source: str | None = None  # of the probabilities, if they are not the model's exact ones
+    keeps_trees: bool = False  # whether enhanced dependencies of unchanged trees stay
     copies: str = "k"  # what the copies of a sentence add to its sent_id, before the rank
 
     def to_bytes(self, probabilities: bool, certificates: bool = False) -> bytes:
         """The block with HEAD and DEPREL replaced.
 
-        Enhanced dependencies belong to the tree of the input: where it changes, DEPS becomes `_`,
-        and empty nodes are removed. Comments and MISC entries of an earlier parse are removed. Probabilities are written to
-        MISC (ArcProb, LabelProb) and comments; in formats without MISC, to comments only.
-        Certificates are written to comments.
+        Enhanced dependencies belong to the tree of the input, so DEPS becomes `_` and empty nodes
+        are removed, except where `keeps_trees` is set and the tree is the same. Comments and MISC
+        entries of an earlier parse are removed. Probabilities are written to MISC (ArcProb,
+        LabelProb) and comments; in formats without MISC, to comments only. Certificates are written
+        to comments.
         """
         names, labels = list(self.label_names), self.trees.labels
         if len(labels) and labels.min() < 0:
@@ -137,7 +139,8 @@ class ParsedBlock:
         )  # fmt: skip
         if not self.block.layout.universal or not has_enhanced(self.block):
             return text
-        return without_enhanced(self.block.reread(text), self.block, self.sentences)
+        parsed, before = self.block.reread(text), self.block if self.keeps_trees else None
+        return without_enhanced(parsed, before, self.sentences)
 
     def to_block(self, probabilities: bool, certificates: bool = False) -> Block:
         """The same as a block again."""
@@ -216,7 +219,7 @@ def parse_block(
     if options.kbest is None and options.samples is None:
         sentences = np.arange(len(block))
         trees = decoder(encoded, options.probabilities, constraints)
-        return ParsedBlock(block, sentences, None, trees, names, source)
+        return ParsedBlock(block, sentences, None, trees, names, source, options.keep_heads)
 
     def search(
         sentences: NDArray[np.int64], known: Constraints | None
@@ -234,7 +237,7 @@ def parse_block(
     trees = ParsedTrees.joined([trees for trees, _ in pieces])
     repeated = np.repeat(np.arange(len(block)), counts)
     copies = "s" if options.kbest is None else "k"
-    return ParsedBlock(block, repeated, ranks, trees, names, source, copies)
+    return ParsedBlock(block, repeated, ranks, trees, names, source, options.keep_heads, copies)
 
 
 def label_block(decoder: Decoder, block: Block, heads: IntArray) -> ParsedBlock:
@@ -258,7 +261,7 @@ def label_block(decoder: Decoder, block: Block, heads: IntArray) -> ParsedBlock:
     trees = ParsedTrees(
         heads, labels, np.ones(len(heads)), of_labels if best is None else given, np.empty(0)
     )
-    return ParsedBlock(block, sentences, None, trees, model.labels)
+    return ParsedBlock(block, sentences, None, trees, model.labels, keeps_trees=True)
 
 
 @dataclass(frozen=True)
