@@ -13,30 +13,12 @@ import pytest
 
 import arbora
 from arbora import ArboraError
-from arbora.options import LemmatiserOptions, SegmenterOptions, TaggerOptions
-from arbora.pipeline import StageOptions
 from arbora.pipeline.texts import looks_like_text
 from tests.cli.conftest import arbora_process
 
 TRAIN = "examples/treebank/train.conllu"
 TEST = "examples/treebank/test.conllu"
 TEXT = "The gulls sleep on the wall.  She doesn't see the old boat!"
-STAGES = StageOptions(
-    SegmenterOptions(passes=5), TaggerOptions(passes=4), LemmatiserOptions(passes=4), folds=2
-)
-
-
-@pytest.fixture(scope="module")
-def nlp():
-    options = {"threads": 1, "passes": 2, "bits": 15, "refit": False}
-    return arbora.Pipeline(**options).fit(TRAIN, TEST, stages=STAGES)
-
-
-@pytest.fixture(scope="module")
-def model(nlp, tmp_path_factory):
-    path = tmp_path_factory.mktemp("models") / "village.arbora"
-    nlp.save(path)
-    return str(path)
 
 
 @pytest.fixture(scope="module")

@@ -213,9 +213,16 @@ def _report_speed(n_words: int, seconds: float) -> None:
 
 def as_source(argument: str) -> str | io.BytesIO:
     """A path, or a text: an argument with white space that names no file."""
-    if argument.split() == [argument] or Path(argument).exists():
+    if argument.split() == [argument] or _exists(argument):
         return argument
     return io.BytesIO(argument.encode("utf-8", "surrogateescape"))
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # too long for a name, as a text may be
+        return False
 
 
 def load_model(model: str | None, threads: int | None) -> Parser:

@@ -17,7 +17,7 @@ from arbora.data.blocks import (
 from arbora.data.formats import format_named
 from arbora.data.output import WritePath, open_output
 from arbora.data.sentence import Sentence
-from arbora.data.source import ReadPath
+from arbora.data.source import ReadPath, Source
 from arbora.errors import ArgumentError, DataError
 
 __all__ = ["SentenceReader", "TextJoiner", "read_conllu", "sentences_of", "write_conllu"]
@@ -58,7 +58,7 @@ def sentences_of(block: Block) -> Iterator[Sentence]:
 
 
 def read_conllu(
-    path: ReadPath,
+    path: ReadPath | Source,
     format: str | None = None,  # noqa: A002  # the public name
     skip_bad: bool = False,
     on_error: OnError | None = None,
