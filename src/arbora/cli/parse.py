@@ -213,7 +213,7 @@ def _report_speed(n_words: int, seconds: float) -> None:
 
 def as_source(argument: str) -> str | io.BytesIO:
     """A path, or a text: an argument with white space that names no file."""
-    if argument.split() == [argument] or _exists(argument):
+    if argument.split() == [argument] or (argument and _exists(argument)):
         return argument
     return io.BytesIO(argument.encode("utf-8", "surrogateescape"))
 

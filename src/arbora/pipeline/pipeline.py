@@ -23,7 +23,7 @@ from arbora.models.output import parse_block
 from arbora.options import ParseOptions
 from arbora.options.build import build
 from arbora.parsers import Parser
-from arbora.parsers.parser import file_name
+from arbora.parsers.parser import chunk_size, file_name
 from arbora.pipeline.document import Document
 from arbora.pipeline.installed import find_model
 from arbora.pipeline.texts import PEEKED, looks_like_text
@@ -160,9 +160,10 @@ class Pipeline(Parser):
                     source, options, format=format, skip_bad=skip_bad, on_error=on_error
                 )
                 return
-            for block in self._segmenter().blocks(source):
-                check_lengths(block, options.max_words)
-                yield Chunk(block, (), source.position, source.total)
+            for whole in self._segmenter().blocks(source):
+                check_lengths(whole, options.max_words)
+                for block in _pieces(whole, chunk_size(options)):
+                    yield Chunk(block, (), source.position, source.total)
 
     def _segmenter(self) -> Segmenter:
         if self.segmenter is None:
@@ -189,6 +190,17 @@ def load(model: str | os.PathLike[str] | None = None, threads: int | None = None
 
 def _from_bytes(data: bytes, threads: int) -> Pipeline:
     return Pipeline.from_model(from_bytes(data), threads)
+
+
+def _pieces(block: Block, size: int) -> Iterator[Block]:
+    """A block in several, each of about `size` bytes."""
+    start, room = 0, size
+    for i in range(len(block)):
+        room -= len(block.text(i))
+        if room <= 0 or i + 1 == len(block):
+            text = block.texts(start, i + 1)
+            yield Block(text, block.layout, first_sentence=block.first_sentence + start)
+            start, room = i + 1, size
 
 
 def _places(found: Segmented) -> tuple[NDArray[np.int64], ...]:
