@@ -30,11 +30,22 @@ BRIEF = StageOptions(
 
 
 def complaints(text: str) -> Counter[str]:
-    """The kinds of the validator's complaints about a CoNLL-U text, with their numbers."""
+    """The kinds of the validator's complaints about a CoNLL-U text, with their numbers.
+
+    Labels of the root, which the validator leaves to level 3, are checked as well.
+    """
     validator = Validator(lang="ud", level=LEVEL, output=None)
     state = validator.validate_file_handle(io.StringIO(text))
     validator.validate_end(state)
-    return Counter(incident.testid for incident in state.error_tracker if not incident.is_warning())
+    found = Counter(
+        incident.testid for incident in state.error_tracker if not incident.is_warning()
+    )
+    roots = sum(
+        (label.partition(":")[0] == "root") != (head == 0)
+        for sentence in arbora.read_conllu(io.BytesIO(text.encode()))
+        for label, head in zip(sentence.labels, sentence.heads.tolist(), strict=True)
+    )
+    return found + Counter({"root-label": roots})
 
 
 def joined(sentences: Iterable[arbora.Sentence]) -> str:

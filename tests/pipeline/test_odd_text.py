@@ -62,11 +62,11 @@ def assert_in_place(document):
     assert covered == squeezed(document.text.removeprefix("\ufeff"))
 
 
-letters = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60
-)
+letters = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
 mixed = st.lists(
-    st.sampled_from([*PLAIN.split(), "don't", FAMILY, "é", "e\u0301", "。", "\r\n", "\n\n", "\u3000"])
+    st.sampled_from(
+        [*PLAIN.split(), "don't", FAMILY, "é", "e\u0301", "。", "\r\n", "\n\n", "\u3000"]
+    )
     | letters,
     max_size=8,
 ).map(" ".join)

@@ -17,7 +17,9 @@ FOLDERS = sorted(TREEBANKS.glob("ud_*"))
 
 def test_the_validator_complains():
     gold = joined(list(arbora.read_conllu(TEST))[:5])
-    assert complaints(gold.replace("\troot\t", "\tdep\t", 1)) == {"0-is-not-root": 1}
+    assert complaints(gold.replace("\troot\t", "\tdep\t", 1)) == {"root-label": 1}
+    assert complaints(gold.replace("\tnsubj\t", "\tfoo\t", 1)) == {"unknown-udeprel": 1}
+    assert complaints(gold.replace("# sent_id", "# id", 1)) == {"missing-sent-id": 1}
 
 
 def test_the_own_treebank(nlp):

@@ -148,7 +148,10 @@ def parse(
         bool, typer.Option("--json", help="Print one JSON object; with --least-certain.")
     ] = False,
 ) -> None:
-    """Parse files or text; in files, HEAD and DEPREL are replaced, and nothing else changes.
+    """Parse files or text; in files, HEAD and DEPREL are replaced.
+
+    Everything else stays, except enhanced dependencies: DEPS becomes _ and empty nodes are removed,
+    since they belong to another tree. With --keep-heads, sentences whose tree stays keep them.
 
     A model with a segmenter takes raw text, and one with a tagger fills in missing tags and lemmas.
 
