@@ -43,7 +43,7 @@ def test_probabilities_and_alternatives(model, nlp):
     assert doubts.count("%") > certain.count("%")
 
 
-def test_words_are_parsed_and_trees_are_not(model, nlp, tmp_path):
+def test_words_are_parsed_and_trees_are_not(model, tmp_path):
     words = "The gulls sleep .\n"
     lines = run("draw", "-", "--model", model, "--format", "horizontal", input=words)
     column = run(

@@ -20,7 +20,7 @@ ODD_TEXTS = {
     "Windows line ends": "The gulls sleep.\r\nShe sees them.\r\n\r\nA boat.\r\n",
     "emoji": f"I see {FAMILY} and 🇫🇷. Ok 👍🏽!",
     "combining marks": "Cafe\u0301 a\u0308a\u0308 e\u0301.\u0301 Yes.",
-    "an unknown script": "Ես սիրում եմ քեզ։ Դա լավ է։",
+    "an unknown script": "Ես սիրում եմ քեզ։ Դա լավ է։",  # noqa: RUF001  # Armenian
     "right to left": "أنا أحب القراءة. هذا جيد.",
     "without spaces": "私は本を読む。彼女は見る。",
     "other spaces": "The\u00a0gulls\u2003sleep.\u2028She\u3000sees\x85them.",

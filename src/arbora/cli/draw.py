@@ -200,17 +200,17 @@ def _read(
         if format not in _WITHOUT_TREES:
             yield from read_conllu(opened, format, skip_bad=skip_bad, on_error=report_skipped)
             return
-        from arbora.models.output import parse_block
         from arbora.options import ParseOptions
 
         parser, options = load_model(model, None), ParseOptions(probabilities=True)
+        seen = parser.unfamiliar()
         chunks = parser.chunks(
             opened, options, format=format, skip_bad=skip_bad, on_error=report_skipped
         )
         for chunk in chunks:
             if len(chunk.block):
-                block = parser.prepare(chunk.block, options)
-                yield from parse_block(parser.decoder(options), block, options)
+                yield from parser.parse_block(seen.watched(chunk.block), options)
+        seen.warn()
 
 
 def _drawings(

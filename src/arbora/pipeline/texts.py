@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from arbora.data.blocks import is_model
 from arbora.data.formats import FORMATS
 from arbora.data.formats.protocols import Sign
 
@@ -12,6 +13,8 @@ PEEKED = 1 << 16  # bytes that tell what a file is
 
 def looks_like_text(beginning: bytes) -> bool:
     """Whether no format recognises the beginning of a file, and its first line has no tab."""
+    if is_model(beginning):
+        return False
     if any(one.reader.recognises(beginning) is not Sign.no for one in FORMATS.values()):
         return False
     lines = (line.strip() for line in beginning.splitlines())
