@@ -24,6 +24,7 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "phases": (list,),
     "pruning": (dict,),
     "reranking": (dict,),
+    "root_labels": (list,),
     "stages": (dict,),
     "trained_on": (dict, _NOTHING),
     "vocabulary": (dict, _NOTHING),

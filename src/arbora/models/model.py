@@ -133,6 +133,13 @@ class Model:
         return replace(self, card=self.card | entries)
 
     @property
+    def root_labels(self) -> NDArray[np.bool_] | None:
+        """Marks the labels of arcs from the root, if no other arc had them in the training data."""
+        names = self.card.get("root_labels") or ()
+        marked = np.array([label in names for label in self.labels], dtype=np.bool_)
+        return marked if marked.any() and not marked.all() else None
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The sources of sentences that are features of the model."""
         clusters = self.encoder.edge_clusters

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Block, Chunk
-from arbora.data.source import ReadPath, check_path
+from arbora.data.source import ReadPath, Source, check_path, open_source
 from arbora.data.treebank import TreebankSource
 from arbora.errors import ArgumentError, DataError
 from arbora.models.columns import COLUMNS, check_columns, is_empty
@@ -22,9 +22,10 @@ from arbora.models.tag_draws import TagDraws
 from arbora.options import ParseOptions, StageOptions
 from arbora.options.build import build
 from arbora.parsers import Parser
+from arbora.parsers.parser import chunk_size
 from arbora.pipeline.document import Document
 from arbora.pipeline.installed import find_model
-from arbora.pipeline.texts import looks_like_text
+from arbora.pipeline.texts import PEEKED, looks_like_text
 from arbora.segmentation import Segmented, Segmenter
 from arbora.tagging import Lemmatiser, Tagger
 
@@ -234,7 +235,7 @@ class Pipeline(Parser):
 
     def chunks(
         self,
-        path: ReadPath,
+        path: ReadPath | Source,
         options: ParseOptions,
         *,
         format: str | None = None,  # noqa: A002  # the public name
@@ -242,18 +243,18 @@ class Pipeline(Parser):
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[Chunk]:
         """A file in blocks. Raw text is segmented, if it is recognised or the format is `text`."""
-        if format is None and self.segmenter is not None and looks_like_text(path):
-            format = TEXT  # noqa: A001  # the public name
-        if format != TEXT:
-            yield from super().chunks(
-                path, options, format=format, skip_bad=skip_bad, on_error=on_error
-            )
-            return
-        done = 0
-        for block in self._segmenter().blocks(path):
-            check_lengths(block, options.max_words)
-            done += block.size
-            yield Chunk(block, (), done, None)
+        with open_source(path) as source:
+            if format is None and self.segmenter is not None:
+                format = TEXT if looks_like_text(source.peek(PEEKED)) else None  # noqa: A001
+            if format != TEXT:
+                yield from super().chunks(
+                    source, options, format=format, skip_bad=skip_bad, on_error=on_error
+                )
+                return
+            for whole in self._segmenter().blocks(source):
+                check_lengths(whole, options.max_words)
+                for block in _pieces(whole, chunk_size(options)):
+                    yield Chunk(block, (), source.position, source.total)
 
     def _advice_on_text(self) -> str:
         if self.segmenter is None:
@@ -285,6 +286,17 @@ def load(model: str | os.PathLike[str] | None = None, threads: int | None = None
 
 def _from_bytes(data: bytes, threads: int) -> Pipeline:
     return Pipeline.from_model(from_bytes(data), threads)
+
+
+def _pieces(block: Block, size: int) -> Iterator[Block]:
+    """A block in several, each of about `size` bytes."""
+    start, room = 0, size
+    for i in range(len(block)):
+        room -= len(block.text(i))
+        if room <= 0 or i + 1 == len(block):
+            text = block.texts(start, i + 1)
+            yield Block(text, block.layout, first_sentence=block.first_sentence + start)
+            start, room = i + 1, size
 
 
 def _places(found: Segmented) -> tuple[NDArray[np.int64], ...]:

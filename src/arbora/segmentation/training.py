@@ -25,6 +25,7 @@ Progress = Callable[[str, float], object]
 # A pair of classes that was seen this often is closed if tokens hardly ever end inside of it.
 _OFTEN = 100
 _HARDLY_EVER = 1e-4
+_MARK, _OTHER = 5, 13  # numbers of CharacterClass (characters.hpp)
 # With development data these multiples of the regulariser are tried.
 _SCALES = (1.0, 0.25, 4.0)
 
@@ -122,8 +123,15 @@ class _Training:
 
 
 def _open_pairs(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """1 for the pairs of classes that a token can end between."""
+    """1 for the pairs of classes that a token can end between.
+
+    A combining mark stays with its letter, and a joiner with what it joins, unless the training
+    data says otherwise.
+    """
     inside, between = counts[0::2], counts[1::2]
     total = inside + between
     closed = (total >= _OFTEN) & (between < _HARDLY_EVER * total)
+    left, right = np.divmod(np.arange(len(total)), _core.CLASSES)
+    joined = (right == _MARK) | (left == _OTHER) | (right == _OTHER)
+    closed |= joined & (between == 0)
     return (~closed).astype(np.uint8)
