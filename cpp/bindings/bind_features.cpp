@@ -15,8 +15,10 @@
 namespace arbora::bindings {
 namespace {
 
-Clusters make_clusters(const std::vector<std::tuple<std::string, std::string, float>>& rows) {
+Clusters make_clusters(const std::vector<std::tuple<std::string, std::string, float>>& rows,
+                       bool any_case) {
   Clusters clusters;
+  clusters.any_case = any_case;
   for (const auto& [form, cluster, share] : rows)
     clusters.of_form[form].push_back({cluster, share});
   return clusters;
@@ -71,18 +73,20 @@ void bind_features(nb::module_& module) {
   module.attr("FILTER_SIZE") = ArcFilter::kSize;
 
   nb::class_<Clusters>(module, "Clusters");
-  module.def("make_clusters", &make_clusters, "rows"_a);
+  module.def("make_clusters", &make_clusters, "rows"_a, "any_case"_a);
 
   nb::class_<FeatureSet>(module, "FeatureSet")
       .def(
           "__init__",
-          [](FeatureSet* self, int templates, bool lemma, bool upos, bool xpos, bool feats) {
+          [](FeatureSet* self, int templates, bool lemma, bool upos, bool xpos, bool feats,
+             bool wide_clusters) {
             if (templates < 0 || templates >= features::kTemplateSets) {
               throw std::invalid_argument("no such templates");
             }
-            new (self) FeatureSet{static_cast<TemplateSet>(templates), {lemma, upos, xpos, feats}};
+            new (self) FeatureSet{static_cast<TemplateSet>(templates), {lemma, upos, xpos, feats},
+                                         wide_clusters};
           },
-          "templates"_a, "lemma"_a, "upos"_a, "xpos"_a, "feats"_a);
+          "templates"_a, "lemma"_a, "upos"_a, "xpos"_a, "feats"_a, "wide_clusters"_a);
 
   nb::class_<Encoded>(module, "Encoded")
       .def(

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arbora/base/letters.hpp"
+
 namespace arbora::features {
 namespace {
 
@@ -121,9 +123,7 @@ class Encoder {
   }
 
   void join(std::string_view form) {
-    const auto found = clusters_->of_form.find(std::string(form));
-    if (found == clusters_->of_form.end()) return;
-    for (const ClusterEntry& entry : found->second) {
+    for (const ClusterEntry& entry : clusters_->find(form)) {
       const std::string_view cluster = entry.cluster;
       Member<Atom> member;
       make(cluster, member.cluster);
@@ -149,6 +149,13 @@ class Encoder {
 constexpr std::size_t kPaddingBefore = 2;  // in front of the root symbol
 
 }  // namespace
+
+std::span<const ClusterEntry> Clusters::find(std::string_view form) const {
+  auto found = of_form.find(std::string(form));
+  if (found == of_form.end() && any_case) found = of_form.find(lower_case(form));
+  if (found == of_form.end()) return {};
+  return found->second;
+}
 
 Encoded::Encoded(const Block& block, std::span<const std::int64_t> sentences, Columns columns,
                  const Clusters* clusters) {

@@ -5,7 +5,7 @@
 
 #include "arbora/data/render.hpp"
 #include "arbora/tagging/analyses.hpp"
-#include "arbora/tagging/letters.hpp"
+#include "arbora/base/letters.hpp"
 
 namespace arbora::tagging {
 namespace {

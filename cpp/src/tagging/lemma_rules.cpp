@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "arbora/features/hash.hpp"
-#include "arbora/tagging/letters.hpp"
+#include "arbora/base/letters.hpp"
 
 namespace arbora::tagging {
 namespace {

@@ -8,20 +8,26 @@ from functools import cached_property
 from pathlib import Path
 
 from arbora._core import features as kernels
+from arbora.data import open_output
+from arbora.data.output import WritePath
 from arbora.errors import DataError, unreadable
 
-__all__ = ["WordClusters", "read_clusters"]
+__all__ = ["WordClusters", "read_clusters", "write_clusters"]
 
 
 class WordClusters:
-    """For each known form, its clusters and the share of each."""
+    """For each known form, its clusters and the share of each.
 
-    def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
-        self.rows = tuple(rows)
+    A form that is unknown as it is has the clusters of its lower case, if that is known. Parsers of
+    the first versions have clusters without `any_case`, which are those of exact forms only.
+    """
+
+    def __init__(self, rows: Iterable[tuple[str, str, float]], any_case: bool = True) -> None:
+        self.rows, self.any_case = tuple(rows), any_case
 
     @cached_property
     def kernel(self) -> kernels.Clusters:
-        return kernels.make_clusters(list(self.rows))
+        return kernels.make_clusters(list(self.rows), self.any_case)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -52,6 +58,14 @@ def read_clusters(path: str | os.PathLike[str]) -> WordClusters:
     if not rows:
         raise DataError("the file has no clusters", name, 1)
     return WordClusters(_shares(rows))
+
+
+def write_clusters(path: WritePath, clusters: WordClusters) -> None:
+    """Writes lines that `read_clusters` reads; the share of a hard cluster is left out."""
+    with open_output(path) as write:
+        for form, cluster, share in clusters.rows:
+            number = "" if share == 1.0 else f"\t{share!r}"
+            write(f"{cluster}\t{form}{number}\n".encode())
 
 
 def _weight(fields: list[str], name: str, line: int) -> float:

@@ -205,7 +205,7 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     labels = tuple(description["labels"])
     settings = FeatureSettings.from_stored(components["encoder"])
     encoder = Encoder(
-        settings, stored_clusters(tensors.get("encoder.word_clusters")),
+        settings, stored_clusters(tensors.get("encoder.word_clusters"), settings),
         stored_edge_clusters(components.get("edge_clusters"), tensors),
     )  # fmt: skip
     described = components["scorer"]

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.errors import ModelError
-from arbora.features import EDGE_CLUSTERS, EdgeClusters, StoredEdgeClusters, WordClusters
+from arbora.features import (
+    EDGE_CLUSTERS,
+    EdgeClusters,
+    FeatureSettings,
+    StoredEdgeClusters,
+    WordClusters,
+)
 from arbora.inference.engines import FirstOrderEngine, first_order_engine
 from arbora.models.checks import check_shares
 from arbora.models.quantise import CODES, VALUES, decoded
@@ -42,12 +48,16 @@ def stored_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32
     return with_zeros(tensors[f"{name}.index"], tensors[f"{name}.value"], size)
 
 
-def stored_clusters(text: NDArray[np.uint8] | None) -> WordClusters | None:
-    """Word clusters from lines of cluster, form and share."""
+def stored_clusters(
+    text: NDArray[np.uint8] | None, settings: FeatureSettings
+) -> WordClusters | None:
+    """Word clusters from lines of cluster, form and share, looked up as the settings say."""
     if text is None:
         return None
     rows = [line.split("\t") for line in text.tobytes().decode().split("\n")]
-    clusters = WordClusters((form, cluster, float(share)) for cluster, form, share in rows)
+    clusters = WordClusters(
+        ((form, cluster, float(share)) for cluster, form, share in rows), settings.wide_clusters
+    )
     check_shares(clusters)
     return clusters
 

@@ -83,7 +83,8 @@ def train_stages(
     if is_empty(train, _UPOS):
         return Stages(segmenter, None, None, train, dev)
     begin("tagger")
-    tagger = train_tagger(train, dev, options.tagger, word_clusters=word_clusters, **shared)
+    shared["word_clusters"] = word_clusters
+    tagger = train_tagger(train, dev, options.tagger, **shared)
     if not is_empty(train, _LEMMA):
         begin("lemmatiser")
         lemmatiser = train_lemmatiser(train, dev, options.lemmatiser)

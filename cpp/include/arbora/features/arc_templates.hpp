@@ -92,6 +92,25 @@ void mcdonald_end_templates(const FeatureSet& set, const Words& s, Index i, Role
   }
 }
 
+// Clusters of one end with its tag, and of the words beside it.
+template <class Atom, class Sink>
+void cluster_end_templates(const Sentence<Atom>& s, Index i, Role role, Sink& sink) {
+  const auto f = [&](float share, Template head, Template modifier, const auto&... atoms) {
+    sink.weighted(share, role == Role::head ? head : modifier, atoms...);
+  };
+  const Word<Atom>& word = s[i];
+  for (const Member<Atom>& k : s.members(i)) {
+    f(k.share, "hk hp", "mk mp", k.cluster, word.fine);
+    f(k.share, "hk6 hp", "mk6 mp", k.long_prefix, word.fine);
+  }
+  for (const Member<Atom>& k : s.members(i - 1)) {
+    f(k.share, "hk-1 hp", "mk-1 mp", k.cluster, word.fine);
+  }
+  for (const Member<Atom>& k : s.members(i + 1)) {
+    f(k.share, "hp hk+1", "mp mk+1", word.fine, k.cluster);
+  }
+}
+
 // Features of one end of an arc. A sentence has only 2 (n + 1) ends, whose scores serve all arcs.
 template <class Atom, class Sink>
 void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role role, Sink& sink) {
@@ -149,6 +168,7 @@ void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role
     sink.weighted(member.share, role == Role::head ? Template("hk") : Template("mk"),
                   member.cluster);
   }
+  if (set.looks_at_clusters()) cluster_end_templates(s, i, role, sink);
 }
 
 // The two ends together, words and tags alone, as in McDonald, Crammer & Pereira (2005), table 1a.
@@ -356,6 +376,34 @@ void cluster_templates(const Sentence<Atom>& s, Index head, Index modifier, Sink
   }
 }
 
+// More of them, with the tags of both ends.
+template <class Atom, class Sink>
+void wide_cluster_templates(const Sentence<Atom>& s, Index head, Index modifier, Sink& sink) {
+  const Word<Atom>&h = s[head], &m = s[modifier];
+  for (const Member<Atom>& a : s.members(head)) {
+    sink.weighted(a.share, "hk hp mp", a.cluster, h.fine, m.fine);
+    for (const Member<Atom>& b : s.members(modifier)) {
+      sink.weighted(a.share * b.share, "hk6 hp mk6 mp", a.long_prefix, h.fine, b.long_prefix,
+                    m.fine);
+    }
+  }
+  for (const Member<Atom>& b : s.members(modifier)) {
+    sink.weighted(b.share, "hp mk mp", h.fine, b.cluster, m.fine);
+  }
+  for (const Member<Atom>& b : s.members(modifier - 1)) {
+    sink.weighted(b.share, "hp mp mk6-1", h.fine, m.fine, b.long_prefix);
+  }
+  for (const Member<Atom>& b : s.members(modifier + 1)) {
+    sink.weighted(b.share, "hp mp mk6+1", h.fine, m.fine, b.long_prefix);
+  }
+  for (const Member<Atom>& a : s.members(head - 1)) {
+    sink.weighted(a.share, "hp mp hk6-1", h.fine, m.fine, a.long_prefix);
+  }
+  for (const Member<Atom>& a : s.members(head + 1)) {
+    sink.weighted(a.share, "hp mp hk6+1", h.fine, m.fine, a.long_prefix);
+  }
+}
+
 // All features of the two ends together.
 template <class Atom, class Sink>
 void pair_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, Index modifier,
@@ -373,6 +421,7 @@ void pair_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, 
     });
   }
   cluster_templates(s, head, modifier, sink);
+  if (set.looks_at_clusters()) wide_cluster_templates(s, head, modifier, sink);
 }
 
 }  // namespace arbora::features

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -67,6 +68,10 @@ struct ClusterEntry {
 };
 struct Clusters {
   std::unordered_map<std::string, std::vector<ClusterEntry>> of_form;
+  bool any_case = true;  // a form that is unknown as it is counts as its lower case
+
+  // The clusters of a form; none if it is unknown.
+  std::span<const ClusterEntry> find(std::string_view form) const;
 };
 
 // Which columns the training data filled; the others are not used.
