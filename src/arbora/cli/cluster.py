@@ -41,7 +41,7 @@ def cluster(
         ),
     ],
     clusters: Annotated[
-        int, typer.Option(min=2, max=1_000_000, metavar="N", help="Number of clusters.")
+        int, typer.Option(min=2, max=10_000, metavar="N", help="Number of clusters.")
     ] = 1000,
     words: Annotated[
         int | None,

@@ -133,6 +133,8 @@ def evaluate(
     if found.calibration is not None:
         console.print()
         console.print(_reliability(found.calibration))
+        error = 100 * found.calibration.ece
+        console.print(f"[dim]expected calibration error[/dim] {error:.2f} %")
     for what in tables:
         console.print()
         console.print(_confusions(_confusion(found, what)))
@@ -231,8 +233,8 @@ def _reliability(found: Calibration) -> Table:
         )
         for b in found.bins
     ]  # fmt: skip
-    title = f"Probabilities of arcs: expected calibration error {100 * found.ece:.2f} %"
-    return table(["probability", "words", "mean", "right heads"], rows, title)
+    headings = ["probability", "words", "mean", "right heads"]
+    return table(headings, rows, "Probabilities of arcs")
 
 
 def _confusion(found: ErrorAnalysis, what: Confused) -> Confusion:

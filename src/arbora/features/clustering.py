@@ -18,6 +18,8 @@ Floats = NDArray[np.float32]
 # Called after every pass: the pass (from 1), the share of words that changed their cluster.
 Progress = Callable[[int, float], object]
 
+MOST_CLUSTERS = 10_000  # the binary tree needs the distances of all pairs: 400 MB
+
 _ROWS = 4096  # words whose distances are computed at once: 16 MB with 1,000 clusters
 _SAMPLE = 50  # words per cluster for the choice of the first centres
 _SETTLED = 0.001  # share of words that change, at which k-means ends
@@ -40,10 +42,10 @@ def cluster_words(
     prefixes as coarser clusters, as with Brown clusters. The same seed gives the same clusters,
     with any number of threads.
     """
-    if not isinstance(clusters, int) or not 2 <= clusters <= len(vectors):
+    if not isinstance(clusters, int) or not 2 <= clusters <= min(len(vectors), MOST_CLUSTERS):
         raise ArgumentError(
-            f"clusters must be a whole number from 2 to the number of words, {len(vectors):,}, not "
-            f"{clusters!r}."
+            f"clusters must be a whole number from 2 to the number of words, {len(vectors):,}, and "
+            f"at most {MOST_CLUSTERS:,}, not {clusters!r}."
         )
     points = _of_length_one(vectors.vectors)
     random = np.random.default_rng(seed)
@@ -137,9 +139,10 @@ def names_of_centres(centres: Floats) -> list[str]:
     No name is a prefix of another.
     """
     from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import pdist
 
     count = len(centres)
-    merged = linkage(centres.astype(np.float64), method="ward")
+    merged = linkage(pdist(centres.astype(np.float64)), method="ward")
     names = [""] * (2 * count - 1)
     for step in range(len(merged) - 1, -1, -1):  # the last is the root
         for bit in (0, 1):
