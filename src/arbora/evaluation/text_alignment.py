@@ -93,16 +93,22 @@ class AlignedTexts:
 
 
 def align_texts(
-    gold: ReadPath | Iterable[Sentence], system: ReadPath | Iterable[Sentence]
+    gold: ReadPath | Iterable[Sentence],
+    system: ReadPath | Iterable[Sentence],
+    *,
+    trees: bool = True,
 ) -> AlignedTexts:
-    """Reads two CoNLL-U files, or takes their sentences, and aligns their words."""
-    right, found = _text(gold, "gold"), _text(system, "system")
+    """Reads two CoNLL-U files, or takes their sentences, and aligns their words.
+
+    Without `trees`, the heads are not read and may be missing.
+    """
+    right, found = _text(gold, "gold", trees=trees), _text(system, "system", trees=trees)
     if right.characters != found.characters:
         raise _different(right.characters, found.characters)
     return AlignedTexts(right, found, _aligned(right.words, found.words))
 
 
-def _text(source: ReadPath | Iterable[Sentence], name: str) -> Text:
+def _text(source: ReadPath | Iterable[Sentence], name: str, *, trees: bool) -> Text:
     """The words of a treebank with their places among the characters."""
     given = (
         read_conllu(cast("ReadPath", source))
@@ -115,7 +121,7 @@ def _text(source: ReadPath | Iterable[Sentence], name: str) -> Text:
     for number, sentence in enumerate(given, 1):
         if sentence.format != "conllu":
             raise ArgumentError(f"scores of raw text require CoNLL-U; {name} is not.")
-        if (sentence.heads < 0).any():
+        if trees and (sentence.heads < 0).any():
             raise ArgumentError(f"{name}: sentence {number} has words without a head.")
         first, words = at, list[Word]()
         columns = zip(
@@ -130,7 +136,7 @@ def _text(source: ReadPath | Iterable[Sentence], name: str) -> Text:
             several = len(token.words) > 1
             words += [Word(at, at + len(form), several, *next(columns)) for _ in token.words]
             at += len(form)
-        for word, head in zip(words, sentence.heads.tolist(), strict=True):
+        for word, head in zip(words, sentence.heads.tolist() if trees else (), strict=trees):
             word.head = words[head - 1] if head else None
             if word.head is not None and word.label in _FUNCTION:
                 word.head.function_words.append(word)

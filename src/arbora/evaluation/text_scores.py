@@ -14,7 +14,7 @@ from arbora.data.source import ReadPath
 from arbora.evaluation.counts import Match, number
 from arbora.evaluation.text_alignment import AlignedTexts, Word, align_texts
 
-__all__ = ["METRICS", "TextScores", "evaluate_text", "text_scores"]
+__all__ = ["METRICS", "TextScores", "evaluate_segmentation", "evaluate_text", "text_scores"]
 
 METRICS = (
     "Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS",
@@ -88,16 +88,29 @@ def text_scores(both: AlignedTexts) -> TextScores:
     def itself(word: Word | None) -> object:
         return None if word is None else id(word)
 
-    matches = {
-        "Tokens": _spans(right.tokens, found.tokens),
-        "Sentences": _spans(right.sentences, found.sentences),
-        "Words": Match(len(right.words), len(found.words), len(pairs)),
-    }
+    matches = _segmentation(both)
     for name, key, is_counted in _KEYS:
         correct = sum(key(a, a, itself) == key(b, a, gold_word) for a, b in pairs if is_counted(a))
         in_gold, in_system = (sum(map(is_counted, text.words)) for text in (right, found))
         matches[name] = Match(in_gold, in_system, correct)
     return TextScores(matches, len(pairs))
+
+
+def evaluate_segmentation(
+    gold: ReadPath | Iterable[Sentence], system: ReadPath | Iterable[Sentence]
+) -> TextScores:
+    """Scores tokens, sentences and words only; neither needs trees."""
+    both = align_texts(gold, system, trees=False)
+    return TextScores(_segmentation(both), len(both.pairs))
+
+
+def _segmentation(both: AlignedTexts) -> dict[str, Match]:
+    gold, system = both.gold, both.system
+    return {
+        "Tokens": _spans(gold.tokens, system.tokens),
+        "Sentences": _spans(gold.sentences, system.sentences),
+        "Words": Match(len(gold.words), len(system.words), len(both.pairs)),
+    }
 
 
 Place = Callable[[Word | None], object]

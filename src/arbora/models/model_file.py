@@ -21,7 +21,7 @@ from arbora.models.checks import check_arrays, check_model
 from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
 from arbora.models.format1 import build_format1
 from arbora.models.model import Model, StoredStage, linear_scorer, make_labeller, pruner_scorer
-from arbora.models.quantise import CODES, encode
+from arbora.models.quantise import CODES, SIZE, VALUES, decoded, encode
 from arbora.models.reranker import Reranker, make_reranker
 from arbora.models.stored import (
     EDGES,
@@ -143,7 +143,7 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
     if model.stages:
         answer["stages"] = {name: stage.settings for name, stage in model.stages.items()}
         for name, stage in model.stages.items():
-            _put(tensors, f"{_STAGE}{name}", stage.tensors, sparse=False)
+            _put_stage(tensors, f"{_STAGE}{name}", stage.tensors)
     return answer
 
 
@@ -252,6 +252,10 @@ def _stage(name: str, settings: Any, tensors: Tensors) -> StoredStage:
         raise ModelError(f"the model's {name} has no settings.")
     prefix = f"{_STAGE}{name}."
     own = {key.removeprefix(prefix): v for key, v in tensors.items() if key.startswith(prefix)}
+    ending = f".{SIZE}"
+    for rounded in [key.removesuffix(ending) for key in own if key.endswith(ending)]:
+        codes, values, size = (own.pop(f"{rounded}.{part}") for part in (CODES, VALUES, SIZE))
+        own[rounded] = decoded(codes, values, int(size[0]))
     return StoredStage(settings, own)
 
 
@@ -326,3 +330,14 @@ def _put(
             tensors[f"{prefix}.weights.value"] = values[used]
         else:
             tensors[f"{prefix}.{name}"] = np.ascontiguousarray(values)
+
+
+def _put_stage(tensors: Tensors, prefix: str, arrays: dict[str, NDArray[Any]]) -> None:
+    """Stores arrays of a stage; rounded weights are stored as codes."""
+    for name, values in arrays.items():
+        coded = encode(values) if values.dtype == np.float16 else None
+        if coded is None:
+            tensors[f"{prefix}.{name}"] = np.ascontiguousarray(values)
+        else:
+            coded[SIZE] = np.array([len(values)], dtype=np.uint64)
+            tensors |= {f"{prefix}.{name}.{part}": array for part, array in coded.items()}
