@@ -83,8 +83,8 @@ void bind_features(nb::module_& module) {
             if (templates < 0 || templates >= features::kTemplateSets) {
               throw std::invalid_argument("no such templates");
             }
-            new (self) FeatureSet{static_cast<TemplateSet>(templates), {lemma, upos, xpos, feats},
-                                         wide_clusters};
+            new (self) FeatureSet{
+                static_cast<TemplateSet>(templates), {lemma, upos, xpos, feats}, wide_clusters};
           },
           "templates"_a, "lemma"_a, "upos"_a, "xpos"_a, "feats"_a, "wide_clusters"_a);
 

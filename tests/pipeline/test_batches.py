@@ -7,8 +7,10 @@ import pytest
 
 import arbora
 from arbora import ArboraError
+from arbora.features import WordClusters
 from arbora.options import LemmatiserOptions, SegmenterOptions, StageOptions, TaggerOptions
 from arbora.pipeline import pipeline as pipeline_module
+from arbora.tagging import Tagger
 
 TRAIN = "examples/treebank/train.conllu"
 TEST = "examples/treebank/test.conllu"
@@ -123,3 +125,34 @@ def test_tables(nlp):
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     assert document.to_arrow().equals(pyarrow.Table.from_pylist(rows))
     assert document.to_arrow().num_rows == len(rows)
+
+
+def test_word_clusters_are_stored_once(tmp_path):
+    """Parser and tagger have the same words; files of the first versions have lines of each."""
+    rows = [("the", "01", 1.0), ("gulls", "10", 1.0), ("boat", "10", 1.0), ("a", "01", 1.0)]
+    options = {"threads": 1, "passes": 1, "bits": 12, "refit": False}
+    stages = StageOptions(
+        SegmenterOptions(passes=2), TaggerOptions(passes=2), LemmatiserOptions(passes=2), folds=0
+    )
+    nlp = arbora.Pipeline(**options).fit(
+        TRAIN, TEST, stages=stages, word_clusters=WordClusters(rows)
+    )
+    nlp.save(tmp_path / "a.arbora")
+    data = (tmp_path / "a.arbora").read_bytes()
+    assert data.count(b"10\tgulls\tboat") == 1
+    again = arbora.load(tmp_path / "a.arbora", threads=1)
+    assert sorted(again.model.encoder.clusters.rows) == sorted(rows)
+    assert str(again(TEXTS[0])) == str(nlp(TEXTS[0]))
+    again.save(tmp_path / "b.arbora")
+    assert (tmp_path / "b.arbora").read_bytes() == data
+    tensors = nlp.tagger.tensors()
+    grouped = tensors.pop("clusters.grouped")
+    assert grouped.tobytes() == b"01\tthe\ta\n10\tgulls\tboat"
+    lines = "\n".join(f"{cluster}\t{form}" for form, cluster, _ in rows)
+    old = Tagger(
+        nlp.tagger.settings(), tensors | {"clusters": np.frombuffer(lines.encode(), np.uint8)}
+    )
+    block = pipeline_module.read_treebank([arbora.Sentence.from_words(["The", "Gulls", "."])])
+    np.testing.assert_array_equal(
+        old.tag(block).upos_probabilities, nlp.tagger.tag(block).upos_probabilities
+    )

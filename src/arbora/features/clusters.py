@@ -32,6 +32,26 @@ class WordClusters:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def to_bytes(self) -> bytes | None:
+        """A line for each cluster: its name and its forms, separated by tabs.
+
+        None if a form is in several clusters, or if a text contains a tab or the end of a line.
+        """
+        groups: dict[str, list[str]] = {}
+        for form, cluster, share in self.rows:
+            if share != 1.0 or set(form + cluster) & {"\t", "\n"}:
+                return None
+            groups.setdefault(cluster, [cluster]).append(form)
+        if len({form for form, _, _ in self.rows}) < len(self.rows):
+            return None
+        return "\n".join(map("\t".join, groups.values())).encode()
+
+    @classmethod
+    def from_bytes(cls, text: bytes, any_case: bool = True) -> WordClusters:
+        """The clusters of which `to_bytes` made the text, by cluster."""
+        groups = (line.split("\t") for line in text.decode().split("\n"))
+        return cls(((form, name, 1.0) for name, *forms in groups for form in forms), any_case)
+
 
 def read_clusters(path: str | os.PathLike[str]) -> WordClusters:
     """Reads lines of `cluster<TAB>form[<TAB>number]`.

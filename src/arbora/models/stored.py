@@ -23,6 +23,9 @@ from arbora.types import Root, TreeClass
 
 __all__ = [
     "EDGES",
+    "GROUPED_CLUSTERS",
+    "WORD_CLUSTERS",
+    "clusters_to_store",
     "describe_edge_clusters",
     "stored_clusters",
     "stored_edge_clusters",
@@ -30,6 +33,7 @@ __all__ = [
     "stored_weights",
 ]
 
+WORD_CLUSTERS, GROUPED_CLUSTERS = "encoder.word_clusters", "encoder.grouped_clusters"
 EDGES = "edge_clusters."  # before the names of their tensors
 
 
@@ -48,10 +52,26 @@ def stored_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32
     return with_zeros(tensors[f"{name}.index"], tensors[f"{name}.value"], size)
 
 
+def clusters_to_store(clusters: WordClusters) -> Tensors:
+    """Lines of a cluster and its forms, or of cluster, form and share if some forms have several.
+
+    The former are much smaller.
+    """
+    text = clusters.to_bytes()
+    if text is not None:
+        return {GROUPED_CLUSTERS: np.frombuffer(text, dtype=np.uint8)}
+    lines = [f"{cluster}\t{form}\t{share!r}" for form, cluster, share in clusters.rows]
+    return {WORD_CLUSTERS: np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)}
+
+
 def stored_clusters(
-    text: NDArray[np.uint8] | None, settings: FeatureSettings
+    text: NDArray[np.uint8] | None,
+    settings: FeatureSettings,
+    grouped: NDArray[np.uint8] | None = None,
 ) -> WordClusters | None:
-    """Word clusters from lines of cluster, form and share, looked up as the settings say."""
+    """Word clusters from the lines of `clusters_to_store`, looked up as the settings say."""
+    if grouped is not None:
+        return WordClusters.from_bytes(grouped.tobytes(), settings.wide_clusters)
     if text is None:
         return None
     rows = [line.split("\t") for line in text.tobytes().decode().split("\n")]

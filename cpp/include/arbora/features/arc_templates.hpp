@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "arbora/features/cluster_templates.hpp"
 #include "arbora/features/grains.hpp"
 
 namespace arbora::features {
@@ -73,8 +74,6 @@ class Between {
   std::vector<Atom> fine_, coarse_;
 };
 
-enum class Role : int { head = 0, modifier = 1 };
-
 // The features of one end in McDonald, Crammer & Pereira (2005), table 1a; stems are the first five
 // letters of longer words.
 template <class Words, class Sink>
@@ -89,25 +88,6 @@ void mcdonald_end_templates(const FeatureSet& set, const Words& s, Index i, Role
   if (set.has_stems() && word.is_long) {
     f("h5", "m5", word.stem);
     f("h5 hp", "m5 mp", word.stem, word.fine);
-  }
-}
-
-// Clusters of one end with its tag, and of the words beside it.
-template <class Atom, class Sink>
-void cluster_end_templates(const Sentence<Atom>& s, Index i, Role role, Sink& sink) {
-  const auto f = [&](float share, Template head, Template modifier, const auto&... atoms) {
-    sink.weighted(share, role == Role::head ? head : modifier, atoms...);
-  };
-  const Word<Atom>& word = s[i];
-  for (const Member<Atom>& k : s.members(i)) {
-    f(k.share, "hk hp", "mk mp", k.cluster, word.fine);
-    f(k.share, "hk6 hp", "mk6 mp", k.long_prefix, word.fine);
-  }
-  for (const Member<Atom>& k : s.members(i - 1)) {
-    f(k.share, "hk-1 hp", "mk-1 mp", k.cluster, word.fine);
-  }
-  for (const Member<Atom>& k : s.members(i + 1)) {
-    f(k.share, "hp hk+1", "mp mk+1", word.fine, k.cluster);
   }
 }
 
@@ -352,55 +332,6 @@ void rich_between_templates(const FeatureSet& set, const Sentence<Atom>& s, Inde
     f("hc bc mc", h.coarse, b, m.coarse);
     f("hl bc mc", h.lemma, b, m.coarse);
     f("hc bc ml", h.coarse, b, m.lemma);
-  }
-}
-
-// Clusters take the place of tags and of words (Koo, Carreras & Collins 2008).
-template <class Atom, class Sink>
-void cluster_templates(const Sentence<Atom>& s, Index head, Index modifier, Sink& sink) {
-  const Word<Atom>&h = s[head], &m = s[modifier];
-  for (const Member<Atom>& a : s.members(head)) {
-    sink.weighted(a.share, "hk mp", a.cluster, m.fine);
-    sink.weighted(a.share, "hk6 mw", a.long_prefix, m.form);
-    for (const Member<Atom>& b : s.members(modifier)) {
-      const float share = a.share * b.share;
-      sink.weighted(share, "hk mk", a.cluster, b.cluster);
-      sink.weighted(share, "hk4 mk4", a.short_prefix, b.short_prefix);
-      sink.weighted(share, "hk6 mk6", a.long_prefix, b.long_prefix);
-      sink.weighted(share, "hk4 hp mk4 mp", a.short_prefix, h.fine, b.short_prefix, m.fine);
-    }
-  }
-  for (const Member<Atom>& b : s.members(modifier)) {
-    sink.weighted(b.share, "hp mk", h.fine, b.cluster);
-    sink.weighted(b.share, "hw mk6", h.form, b.long_prefix);
-  }
-}
-
-// More of them, with the tags of both ends.
-template <class Atom, class Sink>
-void wide_cluster_templates(const Sentence<Atom>& s, Index head, Index modifier, Sink& sink) {
-  const Word<Atom>&h = s[head], &m = s[modifier];
-  for (const Member<Atom>& a : s.members(head)) {
-    sink.weighted(a.share, "hk hp mp", a.cluster, h.fine, m.fine);
-    for (const Member<Atom>& b : s.members(modifier)) {
-      sink.weighted(a.share * b.share, "hk6 hp mk6 mp", a.long_prefix, h.fine, b.long_prefix,
-                    m.fine);
-    }
-  }
-  for (const Member<Atom>& b : s.members(modifier)) {
-    sink.weighted(b.share, "hp mk mp", h.fine, b.cluster, m.fine);
-  }
-  for (const Member<Atom>& b : s.members(modifier - 1)) {
-    sink.weighted(b.share, "hp mp mk6-1", h.fine, m.fine, b.long_prefix);
-  }
-  for (const Member<Atom>& b : s.members(modifier + 1)) {
-    sink.weighted(b.share, "hp mp mk6+1", h.fine, m.fine, b.long_prefix);
-  }
-  for (const Member<Atom>& a : s.members(head - 1)) {
-    sink.weighted(a.share, "hp mp hk6-1", h.fine, m.fine, a.long_prefix);
-  }
-  for (const Member<Atom>& a : s.members(head + 1)) {
-    sink.weighted(a.share, "hp mp hk6+1", h.fine, m.fine, a.long_prefix);
   }
 }
 
