@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "arbora/features/arc_filter.hpp"
@@ -21,6 +22,26 @@ Clusters make_clusters(const std::vector<std::tuple<std::string, std::string, fl
   clusters.any_case = any_case;
   for (const auto& [form, cluster, share] : rows)
     clusters.of_form[form].push_back({cluster, share});
+  return clusters;
+}
+
+// Lines of a cluster and its forms, separated by tabs.
+Clusters read_clusters(const nb::bytes& given, bool any_case) {
+  Clusters clusters;
+  clusters.any_case = any_case;
+  std::string_view text(given.c_str(), given.size());
+  const auto next = [](std::string_view& rest, char end) {
+    const std::string_view part = rest.substr(0, rest.find(end));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    return part;
+  };
+  while (!text.empty()) {
+    std::string_view line = next(text, '\n');
+    const std::string cluster(next(line, '\t'));
+    while (!line.empty()) {
+      clusters.of_form[std::string(next(line, '\t'))].push_back({cluster, 1.0F});
+    }
+  }
   return clusters;
 }
 
@@ -74,6 +95,8 @@ void bind_features(nb::module_& module) {
 
   nb::class_<Clusters>(module, "Clusters");
   module.def("make_clusters", &make_clusters, "rows"_a, "any_case"_a);
+  module.def("read_clusters", &read_clusters, "text"_a, "any_case"_a,
+             "Clusters from lines of a cluster and its forms, separated by tabs.");
 
   nb::class_<FeatureSet>(module, "FeatureSet")
       .def(

@@ -7,11 +7,13 @@ import gzip
 import numpy as np
 import pytest
 
-from arbora import ArboraError
+from arbora import ArboraError, Sentence
 from arbora.errors import ArgumentError, DataError
-from arbora.features import read_clusters, write_clusters
+from arbora.features import WordClusters, read_clusters, write_clusters
 from arbora.features.clustering import cluster_words, names_of_centres
 from arbora.features.word_vectors import WordVectors, read_vectors
+from arbora.scoring import LinearScorer
+from tests.toys import batch_of, encode, scored
 
 GLOVE = "the 0.1 -2 3e-1\ncat 1 2 3\nsaß 4 5 6\n"
 
@@ -163,6 +165,27 @@ def test_number_of_clusters(rng, clusters):
     vectors, _ = groups(rng)
     with pytest.raises(ArgumentError, match="clusters must be a whole number from 2 to"):
         cluster_words(vectors, clusters)
+
+
+def test_bytes_hold_the_clusters(rng):
+    vectors, _ = groups(rng)
+    found = cluster_words(vectors, 4)
+    again = WordClusters.from_bytes(found.to_bytes())
+    assert sorted(again.rows) == sorted(found.rows)
+    assert len(again) == len(found)
+    assert again.to_bytes() == found.to_bytes()
+    sentence = Sentence.from_words(["w3", "W5", "unknown", "w3", "w119"], upos=["X"] * 5)
+    settings, encoded = encode([sentence], clusters=found)
+    scorer = LinearScorer(settings, 14)
+    weights = rng.normal(size=scorer.size)
+    _, same = encode([sentence], settings=settings, clusters=again)
+    ours, theirs = (scored(scorer, weights, batch_of(one)).arcs for one in (encoded, same))
+    np.testing.assert_array_equal(ours, theirs)
+    assert WordClusters([("a", "0", 0.5), ("a", "1", 0.5)]).to_bytes() is None
+    assert WordClusters([("a", "0", 1.0), ("a", "1", 1.0)]).to_bytes() is None
+    assert WordClusters([("a\tb", "0", 1.0)]).to_bytes() is None
+    with pytest.raises(UnicodeDecodeError):
+        WordClusters.from_bytes(b"0\t\xff")
 
 
 def test_written_and_read(rng, tmp_path):

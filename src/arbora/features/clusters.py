@@ -22,11 +22,21 @@ class WordClusters:
     the first versions have clusters without `any_case`, which are those of exact forms only.
     """
 
+    _text = b""  # of which the clusters were made, if any
+
     def __init__(self, rows: Iterable[tuple[str, str, float]], any_case: bool = True) -> None:
         self.rows, self.any_case = tuple(rows), any_case
 
     @cached_property
+    def rows(self) -> tuple[tuple[str, str, float], ...]:
+        """The rows of form, cluster and share."""
+        groups = (line.split("\t") for line in self._text.decode().split("\n"))
+        return tuple((form, name, 1.0) for name, *forms in groups for form in forms)
+
+    @cached_property
     def kernel(self) -> kernels.Clusters:
+        if self._text:  # much faster than by rows
+            return kernels.read_clusters(self._text, self.any_case)
         return kernels.make_clusters(list(self.rows), self.any_case)
 
     def __len__(self) -> int:
@@ -37,6 +47,8 @@ class WordClusters:
 
         None if a form is in several clusters, or if a text contains a tab or the end of a line.
         """
+        if self._text:
+            return self._text
         groups: dict[str, list[str]] = {}
         for form, cluster, share in self.rows:
             if share != 1.0 or set(form + cluster) & {"\t", "\n"}:
@@ -48,9 +60,15 @@ class WordClusters:
 
     @classmethod
     def from_bytes(cls, text: bytes, any_case: bool = True) -> WordClusters:
-        """The clusters of which `to_bytes` made the text, by cluster."""
-        groups = (line.split("\t") for line in text.decode().split("\n"))
-        return cls(((form, name, 1.0) for name, *forms in groups for form in forms), any_case)
+        """The clusters of which `to_bytes` made the text, by cluster.
+
+        Raises `UnicodeDecodeError` if it is not UTF-8.
+        """
+        text.decode()
+        answer = cls((), any_case)
+        del answer.rows  # they are read from the text when they are needed
+        answer._text = text
+        return answer
 
 
 def read_clusters(path: str | os.PathLike[str]) -> WordClusters:
