@@ -12,6 +12,7 @@ model, its sentences are not. `benchmarks/raw_text.py` scores what this makes.
 from __future__ import annotations
 
 import argparse
+import gzip
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from typing import Any
 import arbora
 from arbora.data.treebank import read_treebank
 from arbora.features import WordClusters, read_clusters
-from arbora.models.model_file import write_model
+from arbora.models.model_file import to_bytes
 from arbora.models.quantise import quantise
 from arbora.options import SegmenterOptions
 from arbora.pipeline import StageOptions, train_stages
@@ -71,7 +72,8 @@ def make(treebank: Treebank, folder: Path, out: Path, clusters: WordClusters | N
         )
         model = parser.model.with_card(files=files, data=treebank.data)
         path = out / f"{name}.arbora"
-        write_model(quantise(replace(model, stages=made.stored()), BITS, STAGE_BITS), path)
+        small = quantise(replace(model, stages=made.stored()), BITS, STAGE_BITS)
+        path.write_bytes(gzip.compress(to_bytes(small), mtime=0))  # tables of stages are sparse
         scores = model.card["dev"] or {}
         print(
             f"{path.name}: {path.stat().st_size / 1e6:.1f} MB, dev UAS {scores.get('uas')}, LAS "

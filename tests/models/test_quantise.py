@@ -29,7 +29,7 @@ def parser(request):
     ).fit(TRAIN)
 
 
-@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("bits", [4, 6, 8])
 def test_a_rounded_model_is_small_and_is_read_back_exactly(parser, bits, tmp_path):
     small = quantise(parser.model, bits)
     path = tmp_path / "small.arbora"
@@ -118,7 +118,7 @@ def test_codes_beyond_the_values_are_zero():
 
 @pytest.mark.parametrize("bits", [0, 3, 16, "8"])
 def test_other_numbers_of_bits_are_refused(parser, bits):
-    with pytest.raises(ArboraError, match="bits must be 4 or 8"):
+    with pytest.raises(ArboraError, match="bits must be a whole number from 4 to 8"):
         quantise(parser.model, bits)
 
 

@@ -72,7 +72,9 @@ def test_the_average_is_the_mean_of_separate_parses(nlp):
     if nlp.lemmatiser is not None:
         drawn = [nlp.lemmatiser(one) for one in drawn]
     assert len({block.text(0) + block.text(1) for block in drawn}) > 1
-    tables = [np.mean(one, axis=0) for one in zip(*(marginals_of(nlp, b) for b in drawn))]
+    tables = [
+        np.mean(one, axis=0) for one in zip(*(marginals_of(nlp, b) for b in drawn), strict=True)
+    ]
     for decode in (None, "map") if "mbr" not in nlp.model.options.keywords().values() else (None,):
         if decode == "map" and nlp.model.options.keywords().get("inference") == "bp":
             continue

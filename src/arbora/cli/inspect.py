@@ -73,7 +73,7 @@ def _as_dict(model: Model, path: str, size: int) -> dict[str, Any]:
         "word_clusters": 0 if model.encoder.clusters is None else len(model.encoder.clusters),
         "edge_clusters": 0 if edges is None or model.sources else edges.n_clusters,
         "sources": list(model.sources),
-        "stages": list(model.stages),
+        "stages": [one for one in ("segmenter", "tagger", "lemmatiser") if one in model.stages],
         "card": {name: value for name, value in model.card.items() if name != "vocabulary"},
     }
 

@@ -336,18 +336,23 @@ def _reranker(
 def _put(
     tensors: Tensors, prefix: str, arrays: dict[str, NDArray[Any]], *, sparse: bool = True
 ) -> None:
-    """Stores arrays; linear weights are stored as codes or sparsely if that is smaller."""
+    """Stores arrays; linear weights densely, sparsely or as codes, whichever is smallest."""
     for name, values in arrays.items():
-        coded = encode(values) if sparse and name == "weights" else None
-        if coded is not None:
-            tensors |= {f"{prefix}.weights.{part}": array for part, array in coded.items()}
-            continue
-        used = np.flatnonzero(values) if sparse and name == "weights" else None
-        if used is not None and 8 * len(used) < 4 * len(values):
-            tensors[f"{prefix}.weights.index"] = used.astype(np.uint32)
-            tensors[f"{prefix}.weights.value"] = values[used]
-        else:
-            tensors[f"{prefix}.{name}"] = np.ascontiguousarray(values)
+        forms: list[Tensors] = [{f"{prefix}.{name}": np.ascontiguousarray(values)}]
+        if sparse and name == "weights":
+            used = np.flatnonzero(values)
+            placed = {"index": used.astype(np.uint32), "value": values[used]}
+            forms += [
+                {f"{prefix}.{name}.{part}": array for part, array in form.items()}
+                for form in (placed, encode(values))
+                if form is not None
+            ]
+        smallest: Tensors = min(forms, key=_total_bytes)
+        tensors.update(smallest)
+
+
+def _total_bytes(tensors: Tensors) -> int:
+    return sum(array.nbytes for array in tensors.values())
 
 
 def _put_stage(tensors: Tensors, prefix: str, arrays: dict[str, NDArray[Any]]) -> None:

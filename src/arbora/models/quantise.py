@@ -26,7 +26,7 @@ _BINS = 1 << 16  # of the histogram that the values are chosen by
 _WIDE_BINS = 1 << 9  # of the histogram that the first choice is made by
 _BEGINNING = 1 << 15  # weights whose number of values tells whether to count them all
 _ROUNDS = 100
-_BITS = (4, 8)
+_BITS = range(4, 9)
 _SMALL = 1 << 12  # arrays of stages with fewer weights stay as they are
 
 
@@ -35,11 +35,12 @@ def quantise(model: Model, bits: int = 8, stage_bits: int | None = None) -> Mode
 
     The values of each component are chosen for the smallest squared error (Lloyd's algorithm);
     zero is always one of them. The stages before the parser have `stage_bits`, by default the same.
+    A file stores 4 bits in half a byte and more in a byte, which compression makes smaller.
     """
     of_stages = bits if stage_bits is None else stage_bits
     for given in (bits, of_stages):
         if given not in _BITS:
-            raise ArgumentError(f"bits must be {' or '.join(map(str, _BITS))}, not {given!r}.")
+            raise ArgumentError(f"bits must be a whole number from 4 to 8, not {given!r}.")
 
     def rounded(scorer: Any) -> Any:
         return scorer.with_parameters({"weights": _rounded(scorer.weights, 1 << bits)})

@@ -199,6 +199,7 @@ class Parser(Questions):
     def parse(
         self,
         source: ReadPath | Iterable[Sentence],
+        /,
         *,
         required: Arcs | None = None,
         forbidden: Arcs | None = None,
@@ -207,12 +208,12 @@ class Parser(Questions):
         """Parses a file (returns an iterator) or sentences (returns a list).
 
         The options are those of `ParseOptions`: decode, trees, kbest, samples, tag_samples, seed,
-        keep_heads, max_words. Existing heads and labels are ignored unless `keep_heads` is given.
-        For a list of sentences, `required` has arcs (head, word) or (head, word, label) that the
-        trees must have, and `forbidden` arcs (head, word) that they must not have: a list of arcs
-        for each sentence, a mapping from the sentence's place to such a list, or, for one sentence,
-        the arcs alone. The probabilities are then those given these arcs. With `tag_samples`,
-        they are given these arcs for each drawing of the tags, and then averaged.
+        keep_heads, source, max_words. Existing heads and labels are ignored unless `keep_heads` is
+        given. For a list of sentences, `required` has arcs (head, word) or (head, word, label) that
+        the trees must have, and `forbidden` arcs (head, word) that they must not have: a list of
+        arcs for each sentence, a mapping from the sentence's place to such a list, or, for one
+        sentence, the arcs alone. The probabilities are then those given these arcs. With
+        `tag_samples`, they are given these arcs for each drawing of the tags, and then averaged.
         """
         how = build(ParseOptions, {"probabilities": True} | options)
         known = required is not None or forbidden is not None
