@@ -21,7 +21,8 @@ Clusters make_clusters(const std::vector<std::tuple<std::string, std::string, fl
   Clusters clusters;
   clusters.any_case = any_case;
   for (const auto& [form, cluster, share] : rows)
-    clusters.of_form[form].push_back({cluster, share});
+    clusters.add(form, clusters.number_of(cluster), share);
+  clusters.finish();
   return clusters;
 }
 
@@ -37,11 +38,10 @@ Clusters read_clusters(const nb::bytes& given, bool any_case) {
   };
   while (!text.empty()) {
     std::string_view line = next(text, '\n');
-    const std::string cluster(next(line, '\t'));
-    while (!line.empty()) {
-      clusters.of_form[std::string(next(line, '\t'))].push_back({cluster, 1.0F});
-    }
+    const std::uint32_t cluster = clusters.number_of(next(line, '\t'));
+    while (!line.empty()) clusters.add(next(line, '\t'), cluster, 1.0F);
   }
+  clusters.finish();
   return clusters;
 }
 

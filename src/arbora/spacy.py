@@ -68,8 +68,11 @@ class ArboraComponent:
             for doc, own in zip(docs, places, strict=True)
             for words in own
         ]
-        options = {"probabilities": self.probabilities, "retag": self.retag}
-        parsed = iter(self.pipeline.parse(given, **options) if given else ())
+        parsed: Iterator[ParsedSentence] = iter(())
+        if given:
+            parsed = iter(
+                self.pipeline.parse(given, probabilities=self.probabilities, retag=self.retag)
+            )
         for doc, own in zip(docs, places, strict=True):
             if len(doc):
                 _write(doc, own, [next(parsed) for _ in own], self)
@@ -162,7 +165,7 @@ def _write_words(
             token.lemma_ = lemma
 
 
-@Language.factory(
+@Language.factory(  # type: ignore[untyped-decorator]  # spaCy is not installed everywhere
     "arbora",
     assigns=[
         "token.head", "token.dep", "token.pos", "token.tag", "token.morph", "token.lemma",

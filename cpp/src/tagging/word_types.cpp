@@ -75,7 +75,7 @@ void set_clusters(std::string_view form, const Clusters& clusters, WordType& typ
   if (found.empty()) return;
   const auto best = std::max_element(found.begin(), found.end(),
                                      [](auto& a, auto& b) { return a.share < b.share; });
-  const std::string_view cluster = best->cluster;
+  const std::string_view cluster = clusters.names[best->cluster];
   type.clusters[0] = hash_text(cluster);
   type.clusters[1] = hash_text(cluster.substr(0, 4));
   type.clusters[2] = hash_text(cluster.substr(0, 8));
