@@ -286,8 +286,10 @@ def test_word_clusters(treebank, dev):
     same = Tagger.from_store(clustered.settings(), clustered.tensors())
     np.testing.assert_array_equal(same.tag(dev, retag=True).upos_probabilities, found)
     text = np.frombuffer(b"no tab", np.uint8)
+    with pytest.raises(ModelError, match="a cluster and forms"):
+        Tagger.from_store(clustered.settings(), clustered.tensors() | {"clusters.grouped": text})
     with pytest.raises(ModelError, match="cluster and form"):
-        Tagger.from_store(clustered.settings(), clustered.tensors() | {"clusters": text})
+        Tagger.from_store(plain.settings(), plain.tensors() | {"clusters": text})
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "arbora/tagging/letters.hpp"
+#include "arbora/base/letters.hpp"
 
 namespace arbora::tagging {
 namespace {
@@ -70,14 +70,12 @@ void set_affixes(std::string_view lower, WordType& type) {
   }
 }
 
-void set_clusters(std::string_view form, std::string_view lower, const Clusters& clusters,
-                  WordType& type) {
-  auto found = clusters.of_form.find(std::string(form));
-  if (found == clusters.of_form.end()) found = clusters.of_form.find(std::string(lower));
-  if (found == clusters.of_form.end() || found->second.empty()) return;
-  const auto best = std::max_element(found->second.begin(), found->second.end(),
+void set_clusters(std::string_view form, const Clusters& clusters, WordType& type) {
+  const std::span<const ClusterEntry> found = clusters.find(form);
+  if (found.empty()) return;
+  const auto best = std::max_element(found.begin(), found.end(),
                                      [](auto& a, auto& b) { return a.share < b.share; });
-  const std::string_view cluster = best->cluster;
+  const std::string_view cluster = clusters.names[best->cluster];
   type.clusters[0] = hash_text(cluster);
   type.clusters[1] = hash_text(cluster.substr(0, 4));
   type.clusters[2] = hash_text(cluster.substr(0, 8));
@@ -99,7 +97,7 @@ WordType make_type(std::string_view form, const WordKnowledge& knowledge) {
   type.tags = hash_tags(type.entries, knowledge.first_analysis);
   type.lower_tags = hash_tags(other, knowledge.first_analysis);
   type.analyses = hash_analyses(type.entries);
-  if (knowledge.clusters != nullptr) set_clusters(form, lower, *knowledge.clusters, type);
+  if (knowledge.clusters != nullptr) set_clusters(form, *knowledge.clusters, type);
   return type;
 }
 

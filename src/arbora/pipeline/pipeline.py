@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from arbora.data import Block, Chunk
+from arbora.arrays import as_count
+from arbora.data import Block, Chunk, Sentence
 from arbora.data.source import ReadPath, Source, check_path, open_source
-from arbora.data.treebank import TreebankSource
-from arbora.errors import ArgumentError, DataError
+from arbora.data.treebank import TreebankSource, read_treebank
+from arbora.errors import ArboraError, ArgumentError, DataError
 from arbora.models.columns import COLUMNS, check_columns, is_empty
 from arbora.models.lengths import check_lengths
 from arbora.models.model import Model, StoredStage
@@ -23,10 +23,11 @@ from arbora.options import ParseOptions, StageOptions
 from arbora.options.build import build
 from arbora.parsers import Parser
 from arbora.parsers.parser import chunk_size
-from arbora.pipeline.document import Document
+from arbora.pipeline.batches import SegmentedText, joined, separate
+from arbora.pipeline.document import Document, TagProbabilities
 from arbora.pipeline.installed import find_model
 from arbora.pipeline.texts import PEEKED, looks_like_text
-from arbora.segmentation import Segmented, Segmenter
+from arbora.segmentation import Segmenter
 from arbora.tagging import Lemmatiser, Tagger
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ __all__ = ["STAGES", "TEXT", "Pipeline", "load"]
 STAGES: dict[str, Any] = {"segmenter": Segmenter, "tagger": Tagger, "lemmatiser": Lemmatiser}
 
 TEXT = "text"  # the name of the format
+
+_AT_ONCE = 1 << 16  # characters of texts that are parsed at once
 
 
 @dataclass
@@ -187,24 +190,61 @@ class Pipeline(Parser):
 
     def read(self, text: str, **options: Any) -> Document:
         """Segments and parses a text, with the options of `parse`."""
-        how = build(ParseOptions, {"probabilities": True} | options)
-        if how.kbest is not None or how.samples is not None:
-            raise ArgumentError("a document has one tree per sentence: use parse() for several.")
-        found = self._segmenter().segment(text)
-        if not len(found.block):
-            return Document(text, (), ())
-        seen = self.unfamiliar()
-        seen.add(found.block)
-        seen.warn()
-        parsed = tuple(self.parse_block(found.block, how))
-        return Document(text, parsed, _places(found))
+        how = _one_tree(options)
+        (document,) = self._documents([self._segmented(text)], how)
+        return document
 
-    def pipe(self, texts: Iterable[str], **options: Any) -> Iterator[Document]:
-        """Parses texts one after the other."""
+    def pipe(
+        self, texts: Iterable[str], *, batch_size: int = 256, **options: Any
+    ) -> Iterator[Document]:
+        """Parses texts, with the options of `parse`; the documents are those of `read`, in order.
+
+        Up to `batch_size` texts are parsed at once, which is much faster if they are short, and
+        fewer of long ones, so that the memory is bounded.
+        """
         if isinstance(texts, str):
             raise ArgumentError("pipe() takes several texts: call the pipeline with a single one.")
+        most, how = as_count(batch_size, "batch_size"), _one_tree(options)
+        if how.tag_samples:  # draws depend on the number of the sentence in its text
+            most = 1
+        waiting: list[SegmentedText] = []
         for text in texts:
-            yield self.read(text, **options)
+            try:
+                waiting.append(self._segmented(text))
+            except ArboraError:  # after the texts before it
+                yield from self._documents(waiting, how)
+                raise
+            if len(waiting) == most or sum(len(one.text) for one in waiting) >= _AT_ONCE:
+                yield from self._documents(waiting, how)
+                waiting = []
+        yield from self._documents(waiting, how)
+
+    def _segmented(self, text: str) -> SegmentedText:
+        return SegmentedText(text, self._segmenter().segment(text))
+
+    def _documents(self, texts: list[SegmentedText], how: ParseOptions) -> Iterator[Document]:
+        for one in texts:
+            if one.n_sentences:
+                seen = self.unfamiliar()
+                seen.add(one.found.block)
+                seen.warn()
+        empty = not any(one.n_sentences for one in texts)
+        return separate(texts, None if empty else self.parse_block(joined(texts), how))
+
+    def tag_probabilities(self, sentences: Iterable[Sentence]) -> list[TagProbabilities]:
+        """For each sentence, or each of a document, the probabilities of UPOS tags of its words.
+
+        They are those of the tagger given the words, whatever tags the sentence has.
+        """
+        if self.tagger is None:
+            raise ArgumentError(
+                "tag_probabilities requires a model with a tagger: train one with arbora.Pipeline."
+            )
+        block = read_treebank(list(sentences))
+        found = self.tagger.tag(block, retag=True, posterior=True, threads=self.threads)
+        assert found.posterior is not None
+        parts = np.split(found.posterior, np.cumsum(block.n_words)[:-1])
+        return [TagProbabilities(self.tagger.upos, part) for part in parts]
 
     def prepare(self, block: Block, options: ParseOptions) -> Block:
         """The block with the tags and lemmas that it lacks, from the model's own stages."""
@@ -284,6 +324,13 @@ def load(model: str | os.PathLike[str] | None = None, threads: int | None = None
     return Pipeline.from_model(read_model(path), threads)
 
 
+def _one_tree(options: dict[str, Any]) -> ParseOptions:
+    how = build(ParseOptions, {"probabilities": True} | options)
+    if how.kbest is not None or how.samples is not None:
+        raise ArgumentError("a document has one tree per sentence: use parse() for several.")
+    return how
+
+
 def _from_bytes(data: bytes, threads: int) -> Pipeline:
     return Pipeline.from_model(from_bytes(data), threads)
 
@@ -297,10 +344,3 @@ def _pieces(block: Block, size: int) -> Iterator[Block]:
             text = block.texts(start, i + 1)
             yield Block(text, block.layout, first_sentence=block.first_sentence + start)
             start, room = i + 1, size
-
-
-def _places(found: Segmented) -> tuple[NDArray[np.int64], ...]:
-    """For each sentence, the start and end of its words in the text."""
-    tokens = np.repeat(np.arange(len(found.starts)), found.n_words)
-    both = np.stack([found.starts[tokens], found.ends[tokens]], axis=1)
-    return tuple(np.split(both, np.cumsum(found.block.n_words)[:-1]))
