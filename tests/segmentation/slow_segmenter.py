@@ -17,8 +17,12 @@ _PLACES = (
     0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xFF51AFD7ED558CCD,
     0xD1342543DE82EF95, 0xAF251AF3B0F025B5,
 )  # fmt: skip
-_SPACE, _LOWER, _UPPER, _NUMBER, _OPENING, _CLOSING, _HIRAGANA = 1, 2, 3, 7, 8, 9, 14
+_SPACE, _LOWER, _UPPER, _DIGIT, _NUMBER, _OPENING, _CLOSING = 1, 2, 3, 6, 7, 8, 9
+_HIRAGANA = 14
 _PART, _MATCH = 16, 12
+_ENDINGS = frozenset(
+    "com net org edu gov htm html pdf doc xls ppt txt zip jpg gif png docx xlsx".split()
+)
 
 
 def _mixed(z: int) -> int:
@@ -108,7 +112,7 @@ class SlowSegmenter:
         def is_part(k: int) -> bool:
             return _is_word(self._kind[k]) or letters[k] in ".-_+"
 
-        i = begin
+        i, marked = begin, False
         while i < end:
             if letters.startswith(("://", "www."), i):
                 first = i
@@ -124,8 +128,27 @@ class SlowSegmenter:
                     last += 1
                 if first < i and last > i + 1:
                     self._web[first:last] = [2] * (last - first)
-                    i = last - 1
+                    i, marked = last - 1, True
             i += 1
+        if not marked:
+            self._mark_file(letters[begin:end], begin)
+
+    def _mark_file(self, chunk: str, begin: int) -> None:
+        def is_word(k: int) -> bool:
+            return 0 <= k < len(chunk) and _is_word(self._kind[begin + k])
+
+        for dot in range(len(chunk) - 2, 0, -1):
+            if chunk[dot] != "." or not is_word(dot - 1):
+                continue
+            last = dot + 1
+            while is_word(last):
+                last += 1
+            if chunk[dot + 1 : last] in _ENDINGS:
+                first = dot
+                while first > 0 and (is_word(first - 1) or chunk[first - 1] in ".-_"):
+                    first -= 1
+                self._web[begin + first : begin + last] = [3] * (last - first)
+                return
 
     def _tokens(self) -> list[tuple[int, int]]:
         found, begin, n = [], -1, len(self._text)
@@ -153,9 +176,11 @@ class SlowSegmenter:
     def _knows(self, letters: Sequence[int], kind: int) -> bool:
         return _hash(letters) >> 35 in self._known[kind]
 
-    def _shape(self, begin: int, end: int) -> int:
+    def _shape(self, begin: int, end: int, repeated: int = -1) -> int:
         kinds = self._kind[begin:end]
-        return _hash([k for i, k in enumerate(kinds) if i == 0 or k != kinds[i - 1]])
+        return _hash(
+            [k for i, k in enumerate(kinds) if i == 0 or k != kinds[i - 1] or k == repeated]
+        )
 
     def _at(self, values: list[int], i: int) -> int:
         return values[i] if 0 <= i < len(values) else 0
@@ -191,9 +216,10 @@ class SlowSegmenter:
         left, right = _hash(low[begin : i + 1]), _hash(low[i + 1 : end])
         left_run, right_run = _hash(low[first : i + 1]), _hash(low[i + 1 : last])
         shapes = self._shape(begin, i + 1), self._shape(i + 1, end)
+        digits = self._shape(begin, i + 1, _DIGIT), self._shape(i + 1, end, _DIGIT)
         l3, l2, l1, r1, r2, r3 = (self._at(low, i + k) for k in range(-2, 4))
         k3, k2, k1, c1, c2, c3 = (self._at(kind, i + k) for k in range(-2, 4))
-        web = 3 * self._web[i] + self._web[i + 1]
+        web = 4 * self._web[i] + self._web[i + 1]
         rows: list[tuple[str, tuple[int, ...]]] = [
             ("bias", ()), ("web", (web, l1, r1)), ("web kinds", (web, k1, c1, c2)),
             ("web next", (web, r1, r2, nxt)), ("l1", (l1,)), ("r1", (r1,)), ("l2", (l2,)),
@@ -204,7 +230,7 @@ class SlowSegmenter:
             ("kinds 2", (k2, k1, c1, c2)), ("kinds 3", (k3, k2, k1, c1, c2, c3)),
             ("left", (left,)), ("right", (right,)), ("left right", (left, right)),
             ("left next", (left, r1, nxt)), ("right next", (l1, right, nxt)), ("shapes", shapes),
-            ("shapes next", (*shapes, nxt)), ("left run", (left_run, r1)),
+            ("shapes next", (*shapes, nxt)), ("digits", digits), ("left run", (left_run, r1)),
             ("right run", (l1, right_run)), ("runs", (left_run, right_run)),
             ("left run next", (left_run, r1, r2, nxt)), ("ends", (ends, k1, c1)),
             ("starts", (starts, k1, c1)), ("spans", (spans, k1, c1)),
@@ -325,9 +351,8 @@ class SlowSegmenter:
                     if not (small.startswith(left) and small.endswith(right)):
                         continue
                     place = (begin + len(left), end - len(right))
-                previous = atoms[t - 1] if t else edge
-                following = atoms[t + 1] if t + 1 < len(tokens) else edge
-                keys = self._split(rule, (begin, end), place, atoms[t], previous, following)
+                around = [atoms[k] if 0 <= k < len(tokens) else edge for k in range(t - 1, t + 3)]
+                keys = self._split(rule, (begin, end), place, around)
                 score = self._score("split", keys)
                 if score > best:
                     best = score
@@ -357,8 +382,9 @@ class SlowSegmenter:
 
     def _split(
         self, rule: list[object], token: tuple[int, int], core: tuple[int, int],
-        own: dict[str, int], previous: dict[str, int], following: dict[str, int],
+        around: list[dict[str, int]],
     ) -> list[int]:  # fmt: skip
+        previous, own, following, second = around
         left, right, literal, number, before, after = rule
         letters: list[int] = []
         for text in (left, right, *literal):  # type: ignore[misc]
@@ -385,6 +411,12 @@ class SlowSegmenter:
             ("rule next suffix", (following["suffix"],)),
             ("rule form previous", (own["form"], previous["form"])),
             ("rule form next", (own["form"], following["form"])),
+            ("rule form previous suffix", (own["form"], previous["suffix"])),
+            ("rule form next suffix", (own["form"], following["suffix"])),
+            ("rule form around", (own["form"], previous["form"], following["form"])),
+            ("rule form second", (own["form"], second["form"])),
+            ("rule form after", (own["form"], following["form"], second["form"])),
+            ("rule form shapes", (own["form"], previous["last"], following["first"])),
             ("rule shapes", (previous["last"], following["first"], own["shape"])),
         ]  # fmt: skip
         keys = [_key(label, name, *atoms) for label, atoms in rows]

@@ -41,17 +41,21 @@ class KnownText:
     def lexicon(self) -> tuple[NDArray[Any], ...]:
         """Keys of all tokens and words, and the parts that they occur in.
 
-        Parts as tokens, as words, and as tokens that begin with a small letter.
+        Parts as tokens, as words, and as tokens that begin with a small letter. A form that is
+        also a multiword token is no word: its own features say how often it is which.
         """
         tokens: dict[str, int] = {}
         words: dict[str, int] = {}
         small: dict[str, int] = {}
+        multiword = {lowered(form) for form, _ in self.multiword_tokens()}
         for some in self.tokens:
             for one in some:
                 part = 1 << one.sentence % PARTS
                 tokens[one.token.form] = tokens.get(one.token.form, 0) | part
                 if one.token.form[0].islower():
                     small[one.token.form] = small.get(one.token.form, 0) | part
+                if len(one.token.words) == 1 and lowered(one.token.form) in multiword:
+                    continue
                 for word in one.token.words:
                     words[word] = words.get(word, 0) | part
         forms = sorted(tokens.keys() | words.keys())

@@ -48,14 +48,16 @@ class SplitRules {
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_ends_, by_form_;
 };
 
-// `previous` and `next` are atoms of the tokens around it, or of none.
+// `atoms` are those of all tokens of the paragraph, of which the token is number t.
 template <class Take>
 void split_features(const SplitRules& rules, std::uint32_t rule, const Characters& text,
-                    Token token, const TokenAtoms& own, const TokenAtoms& previous,
-                    const TokenAtoms& next, const Lexicon& lexicon, int part, Take take) {
+                    Token token, std::span<const TokenAtoms> atoms, Index t, const Lexicon& lexicon,
+                    int part, Take take) {
+  const TokenAtoms &own = atoms[at(t)], &previous = atoms_at(atoms, t - 1),
+                   &next = atoms_at(atoms, t + 1), &second = atoms_at(atoms, t + 2);
   const std::uint64_t name = rules.hash(rule);
-  const auto key = [&](const features::Template& of, auto... atoms) {
-    take(features::key_of(of, name, atoms...));
+  const auto key = [&](const features::Template& of, auto... values) {
+    take(features::key_of(of, name, values...));
   };
   const Token core = rules.core(rule, token);
   const auto piece = [&](Index begin, Index end) {
@@ -84,6 +86,12 @@ void split_features(const SplitRules& rules, std::uint32_t rule, const Character
   key("rule next suffix", next.suffix);
   key("rule form previous", own.form, previous.form);
   key("rule form next", own.form, next.form);
+  key("rule form previous suffix", own.form, previous.suffix);
+  key("rule form next suffix", own.form, next.suffix);
+  key("rule form around", own.form, previous.form, next.form);
+  key("rule form second", own.form, second.form);
+  key("rule form after", own.form, next.form, second.form);
+  key("rule form shapes", own.form, previous.last, next.first);
   key("rule shapes", previous.last, next.first, own.shape);
   // The same for rules that are rare.
   take(features::key_of(features::Template("known"), known, length));
