@@ -19,7 +19,7 @@ import io
 import json
 import time
 from collections.abc import Callable, Iterable
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -92,9 +92,7 @@ class UDPipe:
         pipeline = self.udpipe.Pipeline(model, "tokenize", "", "", "conllu")
         raw = pipeline.process(text, error)
         speed = int(test.total_words) / (time.process_time() - began)
-        words = self.udpipe.Pipeline(model, "conllu", "", "", "conllu").process(
-            conllu(test), error
-        )
+        words = self.udpipe.Pipeline(model, "conllu", "", "", "conllu").process(conllu(test), error)
         if error.occurred():
             raise SystemExit(f"UDPipe failed: {error.message}")
         return raw, words, speed
@@ -190,7 +188,9 @@ def differences(results: list[dict[str, Any]]) -> list[str]:
             below = [f"{m} {ours[m] - theirs[m]:.2f}" for m in known if ours[m] < theirs[m]]
             label = f"{name}, {kind.replace('_', ' ')}"
             lines.append(f"- {label}: below UDPipe in {', '.join(below) or 'nothing'}")
-        above.append(by_name[name, "arbora"]["raw_text"]["LAS"] - by_name[name, "udpipe"]["raw_text"]["LAS"])
+        above.append(
+            by_name[name, "arbora"]["raw_text"]["LAS"] - by_name[name, "udpipe"]["raw_text"]["LAS"]
+        )
     if above:
         lines.append(f"- LAS from raw text: {sum(above) / len(above):.2f} above UDPipe on average")
     lines += [f"- {one['treebank']}: UDPipe's {one['note']}" for one in results if one["note"]]
@@ -213,7 +213,8 @@ def main() -> None:
             print(f"{name} {system}: done", flush=True)
     stored = [
         json.loads(path.read_text())
-        for name in NAMES for system in SYSTEMS
+        for name in NAMES
+        for system in SYSTEMS
         if (path := given.out / f"{name}.{system}.json").exists()
     ]
     (given.out / "table.md").write_text(table(stored))

@@ -20,9 +20,10 @@ _PLACES = (
 _SPACE, _LOWER, _UPPER, _DIGIT, _NUMBER, _OPENING, _CLOSING = 1, 2, 3, 6, 7, 8, 9
 _HIRAGANA = 14
 _PART, _MATCH = 16, 12
-_ENDINGS = frozenset(
-    "com net org edu gov htm html pdf doc xls ppt txt zip jpg gif png docx xlsx".split()
-)
+_ENDINGS = (
+    "com", "net", "org", "edu", "gov", "htm", "html", "pdf", "doc", "xls", "ppt", "txt", "zip",
+    "jpg", "gif", "png", "docx", "xlsx",
+)  # fmt: skip
 
 
 def _mixed(z: int) -> int:

@@ -163,7 +163,7 @@ def with_value(index, value):
 @pytest.mark.parametrize(
     "change",
     [
-        changed("version", 2), changed("version", True), changed("bits", 13), changed("bits", 99),
+        changed("version", 1), changed("version", True), changed("bits", 13), changed("bits", 99),
         changed("bits", "14"), changed("lines_matter", 0), changed("rules", "x"),
         changed("rules", [["a", "", ["b"], -1, "", ""]]),
         changed("rules", [["a", "", ["b", "c"], 2, "", ""]]),
