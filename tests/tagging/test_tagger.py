@@ -177,7 +177,8 @@ def test_parts_of_xpos():
     assert _is_made_of_names(names)
     assert not _is_made_of_names([f"N---{a}--S{b}" for a in "abc" for b in range(40)])
     assert _names_in("VERB-AUX-PRT") == [
-        "0 VERB", "-1 PRT", "-2 AUX PRT", "3", "* VERB", "* AUX", "* PRT", "* VERB AUX", "* AUX PRT",
+        "0 VERB", "-1 PRT", "-2 AUX PRT", "3", "* VERB", "* AUX", "* PRT", "* VERB AUX",
+        "* AUX PRT",
     ]  # fmt: skip
     lines = [f"1\tw{i}\t_\tNOUN\t{tag}\t_\t0\troot\t_\t_\n\n" for i, tag in enumerate(names)]
     tags = TreebankTags.of(Block("".join(lines).encode(), CONLLU_LAYOUT))
