@@ -8,58 +8,18 @@ import numpy as np
 
 from arbora._core import segmentation as _core
 from arbora.segmentation import Segmenter
+from tests.segmentation.slow_hashes import bucket, hash_of, key_of
 
 __all__ = ["SlowSegmenter"]
 
-_64 = (1 << 64) - 1
-_MIX = 0x9FB21C651E98DF25
-_PLACES = (
-    0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xFF51AFD7ED558CCD,
-    0xD1342543DE82EF95, 0xAF251AF3B0F025B5,
-)  # fmt: skip
 _SPACE, _LOWER, _UPPER, _DIGIT, _NUMBER, _OPENING, _CLOSING = 1, 2, 3, 6, 7, 8, 9
 _HIRAGANA = 14
 _PART, _MATCH = 16, 12
+_VOWELS = "aeiouyáàâäãåāăąæéèêëēėęěíìîïīįıóòôöõōőøœúùûüūůűųýÿ"
 _ENDINGS = (
     "com", "net", "org", "edu", "gov", "htm", "html", "pdf", "doc", "xls", "ppt", "txt", "zip",
     "jpg", "gif", "png", "docx", "xlsx",
 )  # fmt: skip
-
-
-def _mixed(z: int) -> int:
-    z = (z ^ (z >> 32)) * _MIX & _64
-    z = (z ^ (z >> 29)) * 0xD6E8FEB86659FD93 & _64
-    return z ^ (z >> 32)
-
-
-def _hash(letters: Sequence[int]) -> int:
-    state = 0x2545F4914F6CDD1D
-    for letter in letters:
-        state = (state ^ letter) * _MIX & _64
-    return _mixed(state)
-
-
-def _name(text: str) -> int:
-    data = text.encode()
-    state = 0x2545F4914F6CDD1D + len(data)
-    for byte in data:
-        state = (state ^ byte) * _MIX & _64
-    return _mixed(state)
-
-
-def _key(name: str, *atoms: int) -> int:
-    total = _name(name)
-    for atom, place in zip(atoms, _PLACES, strict=False):
-        total = (total + atom * place) & _64
-    return (total ^ (total >> 31)) * _MIX & _64
-
-
-def _bucket(n: int) -> int:
-    return (
-        n
-        if n < 4
-        else next(b for b, top in ((4, 8), (5, 16), (6, 32), (7, 64), (8, n + 1)) if n < top)
-    )
 
 
 def _is_word(kind: int) -> bool:
@@ -175,11 +135,11 @@ class SlowSegmenter:
         return total
 
     def _knows(self, letters: Sequence[int], kind: int) -> bool:
-        return _hash(letters) >> 35 in self._known[kind]
+        return hash_of(letters) >> 35 in self._known[kind]
 
     def _shape(self, begin: int, end: int, repeated: int = -1) -> int:
         kinds = self._kind[begin:end]
-        return _hash(
+        return hash_of(
             [k for i, k in enumerate(kinds) if i == 0 or k != kinds[i - 1] or k == repeated]
         )
 
@@ -214,8 +174,8 @@ class SlowSegmenter:
                     else:
                         # the longest known word from there, if one reaches beyond the place
                         spans = max(spans, size)
-        left, right = _hash(low[begin : i + 1]), _hash(low[i + 1 : end])
-        left_run, right_run = _hash(low[first : i + 1]), _hash(low[i + 1 : last])
+        left, right = hash_of(low[begin : i + 1]), hash_of(low[i + 1 : end])
+        left_run, right_run = hash_of(low[first : i + 1]), hash_of(low[i + 1 : last])
         shapes = self._shape(begin, i + 1), self._shape(i + 1, end)
         digits = self._shape(begin, i + 1, _DIGIT), self._shape(i + 1, end, _DIGIT)
         l3, l2, l1, r1, r2, r3 = (self._at(low, i + k) for k in range(-2, 4))
@@ -237,7 +197,7 @@ class SlowSegmenter:
             ("starts", (starts, k1, c1)), ("spans", (spans, k1, c1)),
             ("known", (ends, starts, spans)),
         ]  # fmt: skip
-        return [_key(name, *atoms) for name, atoms in rows]
+        return [key_of(name, *atoms) for name, atoms in rows]
 
     # Sentences
 
@@ -251,9 +211,9 @@ class SlowSegmenter:
         if self._kind[begin] == _UPPER:
             capital = 1 if self._knows(self._lower[begin:end], 2) else 2
         return {
-            "form": _hash(self._lower[begin:stop]), "shape": self._shape(begin, stop),
-            "first": seen(begin), "last": seen(end - 1), "length": _bucket(end - begin),
-            "suffix": _hash(self._lower[max(begin, end - 3) : end]), "capital": capital, "gap": 3,
+            "form": hash_of(self._lower[begin:stop]), "shape": self._shape(begin, stop),
+            "first": seen(begin), "last": seen(end - 1), "length": bucket(end - begin),
+            "suffix": hash_of(self._lower[max(begin, end - 3) : end]), "capital": capital, "gap": 3,
         }  # fmt: skip
 
     def _gap(self, end: int, following: int) -> int:
@@ -274,7 +234,7 @@ class SlowSegmenter:
                     brackets += 1
                 elif self._kind[begin] == _CLOSING:
                     brackets = max(0, brackets - 1)
-            length = _bucket(t + 1 - start)
+            length = bucket(t + 1 - start)
             ends_here = t + 1 == len(tokens) or t + 1 - start >= 1000
             if not ends_here:
                 keys = self._sentence(atoms, t, length, quote + 2 * min(brackets, 2))
@@ -330,7 +290,7 @@ class SlowSegmenter:
             ("open", [opened, *get("a.form", "b.first")]),
             ("open gap", [opened, gap, *get("a.last", "b.form")]),
         ]  # fmt: skip
-        return [_key(name, *values) for name, values in rows]
+        return [key_of(name, *values) for name, values in rows]
 
     # Words
 
@@ -393,14 +353,15 @@ class SlowSegmenter:
         letters.append(int(number) + 1)  # type: ignore[call-overload]
         for text in (before, after):
             letters += [*map(ord, text), 0]  # type: ignore[call-overload]
-        name = _hash(letters)
+        name = hash_of(letters)
+        kind = hash_of([ord("a") if chr(one) in _VOWELS else one for one in letters])
 
         def piece(begin: int, end: int) -> int:
-            return _hash(self._lower[max(begin, core[0]) : min(end, core[1])])
+            return hash_of(self._lower[max(begin, core[0]) : min(end, core[1])])
 
         word = [*map(ord, before), *self._lower[core[0] : core[1]], *map(ord, after)]  # type: ignore[call-overload]
         known = self._knows(word, 1) + 2 * self._knows(self._lower[token[0] : token[1]], 1)
-        length = _bucket(core[1] - core[0])
+        length = bucket(core[1] - core[0])
         rows = [
             ("rule", ()), ("rule form", (own["form"],)), ("rule known", (known, length)),
             ("rule shape", (own["shape"], known)),
@@ -420,5 +381,14 @@ class SlowSegmenter:
             ("rule form shapes", (own["form"], previous["last"], following["first"])),
             ("rule shapes", (previous["last"], following["first"], own["shape"])),
         ]  # fmt: skip
-        keys = [_key(label, name, *atoms) for label, atoms in rows]
-        return [*keys, _key("known", known, length), _key("form", own["form"])]
+        keys = [key_of(label, name, *atoms) for label, atoms in rows]
+        kinds = [
+            ("kind", ()), ("kind known", (known, length)), ("kind shape", (own["shape"], known)),
+            ("kind suffix 1", (piece(core[1] - 1, core[1]),)),
+            ("kind suffix 2", (piece(core[1] - 2, core[1]),)),
+            ("kind suffix 3", (piece(core[1] - 3, core[1]), known)), ("kind core", (hash_of(word),)),
+            ("kind previous", (previous["form"],)), ("kind next", (following["form"],)),
+            ("kind next suffix", (following["suffix"],)),
+        ]  # fmt: skip
+        keys += [key_of(label, kind, *atoms) for label, atoms in kinds]
+        return [*keys, key_of("known", known, length), key_of("form", own["form"])]

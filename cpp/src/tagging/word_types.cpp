@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "arbora/features/vowels.hpp"
 #include "arbora/tagging/letters.hpp"
 
 namespace arbora::tagging {
@@ -70,17 +71,11 @@ void set_affixes(std::string_view lower, WordType& type) {
   }
 }
 
-// Vowels of the Latin script, with and without accents.
-bool is_vowel(char32_t letter) {
-  constexpr std::u32string_view kVowels = U"aeiouyáàâäãåāăąæéèêëēėęěíìîïīįıóòôöõōőøœúùûüūůűųýÿ";
-  return kVowels.find(letter) != std::u32string_view::npos;
-}
-
 void set_inner(std::string_view lower, WordType& type) {
   std::u32string letters, skeleton;
   for (std::size_t place = 0; place < lower.size();) {
     letters.push_back(next_letter(lower, place));
-    skeleton.push_back(is_vowel(letters.back()) ? U'a' : letters.back());
+    skeleton.push_back(skeleton_letter(letters.back()));
   }
   const auto hash = [](std::u32string_view text) {
     std::uint64_t state = kStart;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,19 +43,22 @@ class KnownText:
         """Keys of all tokens and words, and the parts that they occur in.
 
         Parts as tokens, as words, and as tokens that begin with a small letter. A form that is
-        also a multiword token is no word: its own features say how often it is which.
+        a multiword token as often as a word is no word: its own features say when it is which.
         """
         tokens: dict[str, int] = {}
         words: dict[str, int] = {}
         small: dict[str, int] = {}
-        multiword = {lowered(form) for form, _ in self.multiword_tokens()}
+        single: Counter[str] = Counter()
+        for some in self.tokens:
+            for one in some:
+                single[lowered(one.token.form)] += 1 if len(one.token.words) == 1 else -1
         for some in self.tokens:
             for one in some:
                 part = 1 << one.sentence % PARTS
                 tokens[one.token.form] = tokens.get(one.token.form, 0) | part
                 if one.token.form[0].islower():
                     small[one.token.form] = small.get(one.token.form, 0) | part
-                if len(one.token.words) == 1 and lowered(one.token.form) in multiword:
+                if len(one.token.words) == 1 and single[lowered(one.token.form)] <= 0:
                     continue
                 for word in one.token.words:
                     words[word] = words.get(word, 0) | part

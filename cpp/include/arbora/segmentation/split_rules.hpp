@@ -40,10 +40,12 @@ class SplitRules {
   // The hash of the word that has the copied part.
   std::uint64_t core_word(std::uint32_t rule, const Characters& text, Token token) const;
   std::uint64_t hash(std::uint32_t rule) const { return hashes_[rule]; }
+  // The same for rules that differ in vowels only.
+  std::uint64_t kind(std::uint32_t rule) const { return kinds_[rule]; }
 
  private:
   std::vector<SplitRule> rules_;
-  std::vector<std::uint64_t> hashes_;           // of everything in a rule
+  std::vector<std::uint64_t> hashes_, kinds_;   // of everything in a rule
   std::vector<std::pair<Index, Index>> sizes_;  // of left and right; each once
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_ends_, by_form_;
 };
@@ -93,7 +95,20 @@ void split_features(const SplitRules& rules, std::uint32_t rule, const Character
   key("rule form after", own.form, next.form, second.form);
   key("rule form shapes", own.form, previous.last, next.first);
   key("rule shapes", previous.last, next.first, own.shape);
-  // The same for rules that are rare.
+  // The same for rules that are rare, alone or together with others of their kind.
+  const auto kind_key = [&](const features::Template& of, auto... values) {
+    take(features::key_of(of, rules.kind(rule), values...));
+  };
+  kind_key("kind");
+  kind_key("kind known", known, length);
+  kind_key("kind shape", own.shape, known);
+  kind_key("kind suffix 1", piece(core.end - 1, core.end));
+  kind_key("kind suffix 2", piece(core.end - 2, core.end));
+  kind_key("kind suffix 3", piece(core.end - 3, core.end), known);
+  kind_key("kind core", rules.core_word(rule, text, token));
+  kind_key("kind previous", previous.form);
+  kind_key("kind next", next.form);
+  kind_key("kind next suffix", next.suffix);
   take(features::key_of(features::Template("known"), known, length));
   take(features::key_of(features::Template("form"), own.form));
 }
