@@ -41,7 +41,7 @@ def files_of_the_package():
     return {
         *(
             path.relative_to(package.parent).as_posix()
-            for ending in ("py", "toml", "tags", "heads")
+            for ending in ("py", "toml", "tags", "heads", "arbora")
             for path in package.rglob(f"*.{ending}")
         ),
         *(f"arbora/_core/{name}.pyi" for name in stubs),
@@ -52,7 +52,7 @@ def files_of_the_package():
 def check_files(wheel, version):
     """Nothing is missing and nothing else is packed, such as programs of tests."""
     with zipfile.ZipFile(wheel) as archive:
-        for name in ("LICENSE", NOTICES):
+        for name in ("LICENSE", "NOTICE", NOTICES):
             packed = archive.read(f"arbora-{version}.dist-info/licenses/{name}")
             assert packed == (ROOT / name).read_bytes()
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -95,3 +95,5 @@ def test_wheel_in_an_empty_environment(tmp_path):
     assert run(python, "-c", script, cwd=tmp_path).strip() == project["version"]
     command = python.parent / "arbora"
     assert run(command, "--version", cwd=tmp_path).strip() == f"arbora {project['version']}"
+    parsed = run(command, "parse", "She saw the man with a telescope.", cwd=tmp_path)
+    assert "# text = She saw the man with a telescope." in parsed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -35,14 +36,16 @@ def test_a_name_is_looked_up_in_the_folders(only_folder):
     assert len(arbora.load("village").model.labels) > 5
 
 
-def test_files_come_before_names(only_folder, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("only_folder")
+def test_files_come_before_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "village").write_bytes(b"")
     assert find_model("village") == "village"
 
 
+@pytest.mark.usefixtures("only_folder")
 @pytest.mark.parametrize("path", ["some/village", "village.arbora", "./village"])
-def test_paths_are_not_names(only_folder, path):
+def test_paths_are_not_names(path):
     assert find_model(path) == path
 
 
@@ -56,7 +59,8 @@ def test_the_users_folders_come_before_the_package(folder, monkeypatch, tmp_path
     }  # fmt: skip
 
 
-def test_an_unknown_name_lists_what_there_is(only_folder):
+@pytest.mark.usefixtures("only_folder")
+def test_an_unknown_name_lists_what_there_is():
     with pytest.raises(ArboraError, match=r"town is neither a file nor .* \(village\)\."):
         find_model("town")
     with pytest.raises(ArboraError, match="village"):
@@ -71,7 +75,7 @@ def test_without_any_model_the_remedy_is_told(monkeypatch, tmp_path):
 
 
 def test_the_command_lists_models_and_takes_names(folder):
-    environment = {"ARBORA_MODELS": str(folder)}
+    environment = {**os.environ, "ARBORA_MODELS": str(folder)}
     told = json.loads(arbora_process("models", "--json", env=environment).stdout)["models"]
     found = {one["name"]: one for one in told}["village"]
     assert found["licence"] == "CC0"

@@ -122,6 +122,18 @@ def test_a_parser_alone_refuses_what_it_cannot_fill_in(bare):
         alone.parse(bare)
 
 
+def test_a_text_given_to_parse_is_refused_at_once(nlp):
+    with pytest.raises(ArboraError, match=r"'She sleeps\.' is not a file; call the .* nlp\(text\)"):
+        nlp.parse("She sleeps.")
+    with pytest.raises(ArboraError, match=r"\.\.\.' is not a file"):
+        nlp.parse("She sleeps. " * 1000)
+    with pytest.raises(ArboraError, match=r"missing\.conllu cannot be read"):
+        nlp.parse("missing.conllu")
+    parser = arbora.Parser.from_model(nlp.model)
+    with pytest.raises(ArboraError, match="this model takes no text"):
+        parser.parse("She sleeps.")
+
+
 def test_what_looks_like_text(tmp_path):
     for name, content, expected in [
         ("a.txt", "She sleeps.\n", True),
@@ -146,6 +158,8 @@ def test_the_command_line_takes_text(model, tmp_path):
     from_file = arbora_process("parse", "--model", model, str(tmp_path / "text.txt"))
     piped = arbora_process("parse", "--model", model, input=TEXT)
     assert from_file.stdout == piped.stdout == expected.stdout
+    long = arbora_process("parse", "--model", model, "She sleeps. " * 200)  # too long for a path
+    assert long.stdout.count("# text = She sleeps.") == 200
     missing = arbora_process("parse", "--model", model, "missing.txt")
     assert missing.returncode == 2
     words = "The gulls sleep .\nShe sees them .\n"

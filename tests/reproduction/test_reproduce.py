@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -136,6 +137,7 @@ def test_report(finished):
     page = (out / "small.md").read_text(encoding="utf-8")
     assert "| treebank | as printed |" in page
     assert "these figures are not results" not in page
+    assert "missing" not in page
     kept = json.loads((out / "small.json").read_text(encoding="utf-8"))
     assert kept["quick"] is False
     assert (out / "small-2.svg").stat().st_size > 1000
@@ -186,6 +188,10 @@ def test_an_interrupted_run_continues_and_ends_with_the_same_tables(recipe, fini
     with pytest.raises(Interrupted):
         run(recipe, tmp_path, progress=stop_after_three)
     assert not (tmp_path / "small.md").exists()
+    assert len(list((tmp_path / "runs").iterdir())) == 3
+    run(recipe, tmp_path, report_only=True)
+    page = (tmp_path / "small.md").read_text(encoding="utf-8")
+    assert re.search(r"[1-9] of \d+ runs are missing", page)
     assert len(list((tmp_path / "runs").iterdir())) == 3
     damaged = next((tmp_path / "runs").iterdir())
     damaged.write_text("{", encoding="utf-8")  # is computed again

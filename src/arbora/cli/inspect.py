@@ -11,6 +11,7 @@ from arbora.cli.files import size_text
 from arbora.cli.output import (
     describe_pruning,
     describe_reranking,
+    describe_stages,
     figure,
     report_console,
     table,
@@ -70,8 +71,10 @@ def _as_dict(model: Model, path: str, size: int) -> dict[str, Any]:
         "temperature": model.temperature,
         "parameters": _parameters(model),
         "word_clusters": 0 if model.encoder.clusters is None else len(model.encoder.clusters),
-        "edge_clusters": 0 if edges is None else edges.n_clusters,
-        "card": model.card,
+        "edge_clusters": 0 if edges is None or model.sources else edges.n_clusters,
+        "sources": list(model.sources),
+        "stages": [one for one in ("segmenter", "tagger", "lemmatiser") if one in model.stages],
+        "card": {name: value for name, value in model.card.items() if name != "vocabulary"},
     }
 
 
@@ -108,9 +111,12 @@ def _report(model: Model, path: str, size: int) -> None:
     if dev:
         where = files.get("dev") or "held-out or given sentences"
         las = "" if dev["las"] is None else f", LAS {figure(dev['las'])}"
-        rows.append(("dev", f"UAS {figure(dev['uas'])}{las} ({where}, rule {dev['rule']})"))
+        tags = ", predicted tags" if (card.get("stages") or {}).get("folds") else ""
+        rows.append(("dev", f"UAS {figure(dev['uas'])}{las} ({where}, rule {dev['rule']}{tags})"))
+    rows += describe_stages(card)
     if "best_pass" in card:
-        rows.append(("passes", f"{card['passes']}, the best was pass {card['best_pass']}"))
+        by = "" if not dev else ", by UAS" if dev["las"] is None else ", by LAS"
+        rows.append(("passes", f"{card['passes']}, the best was pass {card['best_pass']}{by}"))
     rates = [phase["rate"] for phase in card.get("phases", []) if phase["rate"] is not None]
     if rates:
         rows.append(("learning rate", ", then ".join(number_text(rate) for rate in rates)))
@@ -132,7 +138,9 @@ def _report(model: Model, path: str, size: int) -> None:
         rows.append(("reranking", reranking))
     if model.encoder.clusters is not None:
         rows.append(("clusters", f"{len(model.encoder.clusters):,} words in clusters"))
-    if model.encoder.edge_clusters is not None:
+    if model.sources:
+        rows.append(("sources", ", ".join(model.sources)))
+    elif model.encoder.edge_clusters is not None:
         rows.append(("edge clusters", f"{model.encoder.edge_clusters.n_clusters:,}, from outside"))
     rows.append(("labels", f"{len(model.labels)}: {', '.join(model.labels)}"))
     console = report_console()

@@ -1,4 +1,4 @@
-"""The options that `arbora train` and `arbora tune` share, derived from `arbora.options`."""
+"""The options of `arbora train` and `arbora tune`, derived from `arbora.options`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from arbora.cli.terminal import tell
 from arbora.errors import ArgumentError
 from arbora.options import (
     RENAMED_OPTIONS,
+    Component,
     ParserOptions,
     PublicOption,
     current_names,
@@ -22,32 +23,42 @@ from arbora.options import (
 
 __all__ = ["help_all", "read_value", "take_options", "with_current_names"]
 
+Command = Callable[..., None]
+
 _METAVARS: dict[type | None, str] = {int: "N", float: "X", None: "NAME"}
 
 
-def take_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Adds one option per choice to a command; it gets those that were given as dict `options`."""
-    known = public_options(ParserOptions)
+def take_options(*roots: type[Component]) -> Callable[[Command], Command]:
+    """Adds one option per choice of these components to a command.
 
-    def with_options(**arguments: Any) -> None:
-        given = {name: arguments.pop(name) for name in (*known, *RENAMED_OPTIONS)}
-        given["rate"] = None if given["rate"] is None else read_value("rate", given["rate"])
-        options = with_current_names(
-            {name: value for name, value in given.items() if value is not None}
+    It gets those that were given as dict `options`.
+    """
+    known: dict[str, PublicOption] = {}
+    for root in roots:
+        known |= public_options(root)
+
+    def decorate(command: Command) -> Command:
+        def with_options(**arguments: Any) -> None:
+            given = {name: arguments.pop(name) for name in (*known, *RENAMED_OPTIONS)}
+            given["rate"] = None if given["rate"] is None else read_value("rate", given["rate"])
+            options = with_current_names(
+                {name: value for name, value in given.items() if value is not None}
+            )
+            command(options=options, **arguments)
+
+        own = inspect.signature(command, eval_str=True)
+        parameters = [p for p in own.parameters.values() if p.name != "options"]
+        parameters += [_parameter(option) for option in known.values()]
+        parameters += [_old_parameter(name, known) for name in RENAMED_OPTIONS]
+        with_options.__doc__ = command.__doc__
+        with_options.__name__ = command.__name__
+        with_options.__annotations__ = {p.name: p.annotation for p in parameters}
+        with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # as wraps
+            [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
         )
-        command(options=options, **arguments)
+        return with_options
 
-    own = inspect.signature(command, eval_str=True)
-    parameters = [p for p in own.parameters.values() if p.name != "options"]
-    parameters += [_parameter(option) for option in known.values()]
-    parameters += [_old_parameter(name, known) for name in RENAMED_OPTIONS]
-    with_options.__doc__ = command.__doc__
-    with_options.__name__ = command.__name__
-    with_options.__annotations__ = {p.name: p.annotation for p in parameters}
-    with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # as wraps does
-        [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
-    )
-    return with_options
+    return decorate
 
 
 def with_current_names(options: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "describe_pruning",
     "describe_reranking",
+    "describe_stages",
     "figure",
     "p_value",
     "report_console",
@@ -129,3 +130,24 @@ def describe_reranking(card: dict[str, Any]) -> str | None:
         f"the first trees of the lists have UAS {figures['first_uas']:.2f}, the best "
         f"{figures['oracle_uas']:.2f}"
     )
+
+
+_FIGURES = (
+    ("words", "words"), ("sentences", "sentences"), ("upos", "UPOS"), ("xpos", "XPOS"),
+    ("feats", "FEATS"), ("lemma", "lemmas"),
+)  # fmt: skip
+
+
+def describe_stages(card: dict[str, Any]) -> list[tuple[str, str]]:
+    """Names and figures of the stages before a parser, and why others are missing."""
+    stages = card.get("stages") or {"trained": {}, "skipped": {}}
+    where = {"dev": " (dev)", "folds": " (cross-validation)"}.get(stages.get("measured_on") or "")
+    lines = []
+    for name in ("segmenter", "tagger", "lemmatiser"):
+        measured = stages["trained"].get(name, {})
+        told = [f"{title} {figure(measured[key])}" for key, title in _FIGURES if key in measured]
+        if name in stages["trained"]:
+            lines.append((name, ", ".join(told) + (where or "") if told else "trained"))
+        elif name in stages["skipped"]:
+            lines.append((name, f"none: {stages['skipped'][name]}"))
+    return lines

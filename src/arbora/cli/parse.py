@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -83,7 +84,19 @@ def parse(
             help="Write K trees drawn from the distribution.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Random seed of --samples.")] = 0,
+    tag_samples: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=1000,
+            metavar="K",
+            help="Average the distribution over K drawings of the tags from the model's tagger, so "
+            "that doubt about tags is in the probabilities.",
+        ),
+    ] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Random seed of --samples and --tag-samples.")
+    ] = 0,
     probabilities: Annotated[
         bool,
         typer.Option(
@@ -128,6 +141,14 @@ def parse(
             "--retag", help="Replace the tags and lemmas of the input by the model's own."
         ),
     ] = False,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The training file that the sentences are most like, if the model was trained on "
+            "several; arbora inspect lists their names.",
+        ),
+    ] = None,
     max_words: Annotated[
         int,
         typer.Option(
@@ -167,10 +188,12 @@ def parse(
 
     options = ParseOptions(
         decode=decode, trees=trees, probabilities=probabilities or least_certain is not None,
-        kbest=kbest, samples=samples, seed=seed, certificates=certificates, keep_heads=keep_heads,
-        allow_missing=allow_missing, retag=retag, max_words=max_words,
+        kbest=kbest, samples=samples, tag_samples=tag_samples, seed=seed, certificates=certificates,
+        keep_heads=keep_heads, allow_missing=allow_missing, retag=retag, source=source,
+        max_words=max_words,
     )  # fmt: skip
     stage = parser.stage(options)  # raises errors before anything is written
+    seen = parser.unfamiliar()
     if probabilities:
         _tell_where_from(parser)
     if least_certain is not None:
@@ -181,7 +204,9 @@ def parse(
                 path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
             )
         )
-        list_least_certain(parser, blocks, options, least_certain, output, as_json=as_json)
+        watched = (seen.watched(block) for block in blocks)
+        list_least_certain(parser, watched, options, least_certain, output, as_json=as_json)
+        seen.warn()
         return
     join = TextJoiner()
     quiet = output == "-" and sys.stdout.isatty()  # the output itself shows the progress
@@ -192,15 +217,16 @@ def parse(
                 path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
             )
             for chunk in chunks:
-                text = format_named(chunk.format).writer.write(stage(chunk.block))
+                text = format_named(chunk.format).writer.write(stage(seen.watched(chunk.block)))
                 write(join(text, chunk.format))
                 bar.reached(before + chunk.bytes_read)
             before += _size([path]) or 0
+    seen.warn()
 
 
 def as_source(argument: str) -> str | io.BytesIO:
     """A path, or a text: an argument with white space that names no file."""
-    if argument.split() == [argument] or Path(argument).exists():
+    if argument.split() == [argument] or os.path.exists(argument):  # noqa: PTH110  # long texts
         return argument
     return io.BytesIO(argument.encode("utf-8", "surrogateescape"))
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress, Task
 
-__all__ = ["Bar", "byte_progress", "step_progress"]
+__all__ = ["Bar", "byte_progress", "clock_text", "step_progress"]
 
 WIDE = 100  # terminal width from which the unit of the speed is shown
 
@@ -32,18 +32,24 @@ class Bar:
         self._progress = progress
         self._figures: dict[str, str] = {}
         if progress is not None:
-            self._task = progress.add_task(description, total=total, figures="")
+            self._task = progress.add_task(description, total=total, figures="", left=None)
 
     def expect(self, total: float) -> None:
         """Sets the total number of steps."""
         if self._progress is not None:
             self._progress.update(self._task, total=total)
 
-    def restart(self) -> None:
-        """Resets the bar to 0."""
+    def restart(self, description: str = "") -> None:
+        """Resets the bar to 0, with another description if one is given."""
         self._figures.clear()
         if self._progress is not None:
-            self._progress.reset(self._task)
+            told = {"description": description} if description else {}
+            self._progress.reset(self._task, figures="", **told)  # type: ignore[arg-type]  # texts
+
+    def left(self, seconds: float | None) -> None:
+        """Shows this time instead of the one that the bar would estimate."""
+        if self._progress is not None:
+            self._progress.update(self._task, left=seconds)
 
     def advance(self, steps: float = 1) -> None:
         """Adds completed steps."""
@@ -68,6 +74,13 @@ class Bar:
             self._progress.console.print(line, highlight=False, markup=False)
         else:
             sys.stderr.write(line + "\n")
+
+
+def clock_text(seconds: float) -> str:
+    """Minutes and seconds, 1:05, or hours too, 2:00:07."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 @contextmanager
@@ -105,6 +118,11 @@ def _progress(unit: str) -> Iterator[Progress | None]:
             text = "" if speed is None else f"{speed:,.0f}{shown_unit}/s"
             return Text(text, style="dim", no_wrap=True)
 
+    class TimeLeft(parts.TimeRemainingColumn):
+        def render(self, task: Task) -> Text:
+            left = task.fields.get("left")
+            return super().render(task) if left is None else Text(clock_text(left), "cyan")
+
     in_bytes = unit == "bytes"
     whole = Column(no_wrap=True)
     columns = [
@@ -114,7 +132,7 @@ def _progress(unit: str) -> Iterator[Progress | None]:
         if in_bytes
         else parts.TextColumn("{task.fields[figures]}", table_column=whole),
         parts.TransferSpeedColumn() if in_bytes else Speed(),
-        parts.TimeRemainingColumn(compact=True),
+        TimeLeft(compact=True),
     ]
     with parts.Progress(*columns, console=console, transient=True) as progress:
         yield progress

@@ -58,6 +58,12 @@ def reproduce(
             metavar="DIR", help="Folder for results and report (default: reproduction/PAPER)."
         ),
     ] = None,
+    report_only: Annotated[
+        bool,
+        typer.Option(
+            "--report-only", help="Run nothing; report on the results that are there already."
+        ),
+    ] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -82,6 +88,7 @@ def reproduce(
         report = run(
             paper, treebanks or _EXAMPLE, tables=table, languages=language, quick=quick,
             processes=jobs, out=out, progress=_Lines(bar, quiet), command=command,
+            report_only=report_only,
         )  # fmt: skip
     if as_json:
         write_json({

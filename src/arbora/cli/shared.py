@@ -9,17 +9,35 @@ import typer
 __all__ = [
     "AsJson",
     "DevFile",
+    "DevFiles",
     "FormatOption",
     "ModelFile",
     "Quiet",
     "SkipBad",
     "Threads",
     "TrainFile",
+    "TrainFiles",
 ]
 
 MODEL_VARIABLE = "ARBORA_MODEL"
 
 TrainFile = Annotated[str, typer.Argument(metavar="TRAIN", help="Annotated sentences to train on.")]
+TrainFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="TRAIN...",
+        help="Annotated sentences to train on: files, or folders that contain train and dev files.",
+    ),
+]
+DevFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dev",
+        metavar="FILE",
+        help="Annotated sentences for early stopping; may be repeated (default: the dev files of "
+        "the folders, or the last tenth of TRAIN).",
+    ),
+]
 DevFile = Annotated[
     str | None,
     typer.Option(

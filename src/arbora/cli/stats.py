@@ -13,7 +13,6 @@ from arbora.cli.files import check_one_input, report_skipped
 from arbora.cli.output import figure, report_console, table, write_json
 from arbora.cli.shared import AsJson, FormatOption, SkipBad
 from arbora.cli.terminal import plain
-from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,9 +24,6 @@ EXAMPLES = """[bold]Examples[/bold]
 arbora stats train.conllu
 
 arbora stats UD_Danish-DDT UD_Swedish-LinES --json"""
-
-SPLITS = ("train", "dev", "test")
-ENDINGS = (".conllu", ".conll", ".conllu.gz", ".conll.gz")
 
 
 @dataclass
@@ -122,29 +118,11 @@ def _read(path: str, how: dict[str, Any]) -> Treebank:
     if path == "-" or not folder.is_dir():
         name = "standard input" if path == "-" else folder.name
         return Treebank(name, {"": _read_part(path, how)})
+    from arbora.data.folders import find_splits
+
     files = find_splits(folder)
     parts = {split: _read_part(str(file), how) for split, file in files.items()}
     return Treebank(folder.resolve().name, parts)
-
-
-def find_splits(folder: Path) -> dict[str, Path]:
-    """The files of a folder whose names are or end in train, dev or test (`da_ddt-ud-dev`)."""
-    found: dict[str, Path] = {}
-    for file in sorted(folder.iterdir()):
-        stem = next((file.name.removesuffix(end) for end in ENDINGS if file.name.endswith(end)), "")
-        for split in SPLITS:
-            if stem == split or stem.endswith((f"-{split}", f"_{split}", f".{split}")):
-                if split in found:
-                    raise ArgumentError(
-                        f"{folder} has several {split} files, {found[split].name} and {file.name}: "
-                        "name the files."
-                    )
-                found[split] = file
-    if not found:
-        raise ArgumentError(
-            f"{folder} has no train, dev or test file in .conllu or .conll: name the files."
-        )
-    return {split: found[split] for split in SPLITS if split in found}
 
 
 def _read_part(path: str, how: dict[str, Any]) -> Part:
@@ -166,6 +144,8 @@ def _noted(sentences: Iterable[Sentence], part: Part) -> Iterator[Sentence]:
 
 def _sizes(found: list[Treebank]) -> Table:
     """Sentences / words of each file, or of each split of a folder."""
+    from arbora.data.folders import SPLITS
+
     columns = [name for name in (*SPLITS, "") if any(name in bank.parts for bank in found)]
     rows = [
         (plain(bank.name), _title(bank.format), *(_size(bank.parts.get(name)) for name in columns))

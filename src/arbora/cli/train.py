@@ -1,9 +1,9 @@
-"""`arbora train`: trains a parser on a treebank."""
+"""`arbora train`: trains a parser and the stages before it on a treebank."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,21 +13,25 @@ from arbora.cli.files import (
     check_one_input,
     check_writable,
     report_skipped,
-    size_text,
 )
 from arbora.cli.options import HelpAll, take_options
-from arbora.cli.output import (
-    describe_pruning,
-    describe_reranking,
-    figure,
-    report_console,
-    write_json,
-)
+from arbora.cli.output import write_json
 from arbora.cli.progress import step_progress
-from arbora.cli.shared import AsJson, DevFile, FormatOption, Quiet, SkipBad, Threads, TrainFile
-from arbora.cli.terminal import plain, tell
+from arbora.cli.shared import (
+    AsJson,
+    DevFiles,
+    FormatOption,
+    Quiet,
+    SkipBad,
+    Threads,
+    TrainFiles,
+)
+from arbora.cli.terminal import tell
+from arbora.cli.training_plan import TrainingPlan, parser_work, stage_work
 from arbora.cli.training_progress import TrainingProgress
+from arbora.cli.training_summary import summarise
 from arbora.errors import ArgumentError
+from arbora.options import ParserOptions, StageOptions, public_options
 
 if TYPE_CHECKING:
     from arbora.parsers import Parser
@@ -36,17 +40,19 @@ EXAMPLES = """[bold]Examples[/bold]
 
 arbora train train.conllu --dev dev.conllu --model english.arbora
 
-arbora train train.conllu --learner mira --passes 10 --plot training.png
+arbora train UD_Danish-DDT --only parser
+
+arbora train news.conllu web.conllu --dev dev.conllu --learner mira --passes 10
 
 arbora train new.conllu --from english.arbora --model better.arbora"""
 
 MODEL_ENDING = ".arbora"
 
 
-@take_options
+@take_options(ParserOptions, StageOptions)
 def train(
-    train: TrainFile,
-    dev: DevFile = None,
+    train: TrainFiles,
+    dev: DevFiles = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -54,6 +60,21 @@ def train(
             help="Model file to write (default: the name of TRAIN with the ending .arbora).",
         ),
     ] = None,
+    only: Annotated[
+        Literal["parser"] | None,
+        typer.Option(
+            metavar="parser",
+            help="Train the parser alone, on the tags of TRAIN: the model takes tagged sentences, "
+            "not text.",
+        ),
+    ] = None,
+    sources: Annotated[
+        bool,
+        typer.Option(
+            "--sources/--no-sources",
+            help="With several files: the file of a sentence is a feature of the parser.",
+        ),
+    ] = True,
     word_clusters: Annotated[
         str | None,
         typer.Option(
@@ -72,7 +93,10 @@ def train(
         typer.Option(metavar="TEXT", help="Licence of the data, for the model card."),
     ] = None,
     start: Annotated[
-        str | None, typer.Option("--from", metavar="MODEL", help="Continue training this model.")
+        str | None,
+        typer.Option(
+            "--from", metavar="MODEL", help="Continue training this model's parser; keep the rest."
+        ),
     ] = None,
     resume: Annotated[
         bool,
@@ -91,28 +115,39 @@ def train(
     *,
     options: dict[str, Any],
 ) -> None:
-    """Train a parser on a treebank; the best pass on dev is kept.
+    """Train a model on a treebank, so that it parses raw text; the best pass on dev is kept.
 
-    Only TRAIN is required. Defaults depend on the learner and the order.
+    A segmenter, a tagger and a lemmatiser are trained first, as far as the treebank has the
+    annotation. Only TRAIN is required. Defaults depend on the learner and the order.
     """
-    check_one_input(train, dev or "", start or "")
-    path = model or model_path(train)
+    check_one_input(*train, *(dev or ()), start or "")
+    path = model or model_path(train[0])
     check_writable(path)
-    check_not_an_input(path, train, dev, word_clusters, edge_clusters)
+    train_files, dev_files = training_files(train, dev)
+    check_not_an_input(path, *train_files, *dev_files, word_clusters, edge_clusters)
     if plot is not None:
         check_plot(plot)
+    stages = _stage_options(options, only)
     from arbora.parsers import Parser
-    from arbora.pipeline import load
+    from arbora.pipeline import Pipeline, load
 
     first = None if start is None else load(start, threads)
-    parser = Parser(threads=threads, **options)
+    whole = only is None or first is not None  # the stages of a model are kept
+    parser = Pipeline(threads=threads, **options) if whole else Parser(threads=threads, **options)
+
+    def plan() -> TrainingPlan:
+        before = stage_work(stages.folds) if whole and first is None else {}
+        return TrainingPlan(before | parser_work(parser.options, has_dev=bool(dev_files)))
+
     try:
         with step_progress("training", None, unit="sentences", quiet=quiet) as bar:
+            progress = TrainingProgress(bar, lines=not quiet, plan=plan)
             parser.fit(
-                train, dev, start=first, word_clusters=word_clusters, edge_clusters=edge_clusters,
-                licence=licence, checkpoint=path, resume=resume, observer=TrainingProgress(
-                    bar, lines=not quiet, later=lambda: later_runs(parser)
-                ), format=format, skip_bad=skip_bad, on_error=report_skipped,
+                one_or_several(train_files), one_or_several(dev_files) if dev_files else None,
+                start=first, word_clusters=word_clusters, edge_clusters=edge_clusters,
+                licence=licence, checkpoint=path, resume=resume, observer=progress, format=format,
+                skip_bad=skip_bad, on_error=report_skipped, sources=sources,
+                **({"stages": stages, "on_stage": progress.on_stage} if whole else {}),
             )  # fmt: skip
     except KeyboardInterrupt:  # after the bar has been removed
         _tell_how_to_resume(path)
@@ -123,20 +158,55 @@ def train(
     if as_json:
         write_json({"model": path, "bytes": Path(path).stat().st_size, **parser.model.card})
     elif not quiet:
-        _summarise(parser, dev, path)
+        summarise(parser, bool(dev_files), path)
 
 
-def later_runs(parser: Parser) -> list[str]:
-    """What training does after the best pass was found."""
-    reranks = getattr(parser.options.order, "rerank", 0) > 0
-    lists = ["making the reranker's lists by cross-validation", "training the reranker"]
-    return [*(lists if reranks else []), "retraining on all sentences"]
+def _stage_options(options: dict[str, Any], only: str | None) -> StageOptions:
+    """Takes the options of the stages out of all options."""
+    names = public_options(StageOptions)
+    given = {name: options.pop(name) for name in names if name in options}
+    if only is not None and given:
+        name = next(iter(given)).replace("_", "-")
+        raise ArgumentError(f"--{name} has no effect with --only parser, which trains no tagger.")
+    return StageOptions(**given)
+
+
+def training_files(train: list[str], dev: list[str] | None) -> tuple[list[str], list[str]]:
+    """The files to train on, and those for early stopping; folders are searched for both."""
+    from arbora.data.folders import find_splits, split_of
+
+    train_files, dev_files = [], list(dev or ())
+    for path in train:
+        if path == "-" or not Path(path).is_dir():
+            train_files.append(path)
+            continue
+        found = find_splits(Path(path))
+        if "train" not in found:
+            raise ArgumentError(f"{path} has no train file: name the files.")
+        train_files.append(str(found["train"]))
+        if dev is None and "dev" in found:
+            dev_files.append(str(found["dev"]))
+    for path in train_files[1:]:
+        if not dev_files and (split_of(path) == "dev" or "dev" in Path(path).name):
+            tell(
+                f"note: {path} is trained on as well; to choose the best pass on it instead, give "
+                f"--dev {path}."
+            )
+    return train_files, dev_files
+
+
+def one_or_several(files: list[str]) -> Any:
+    """A single file as such, for messages and cards."""
+    return files[0] if len(files) == 1 else files
 
 
 def model_path(train: str) -> str:
-    """The name of TRAIN with the ending `.arbora`."""
+    """The name of TRAIN, a file or a folder, with the ending `.arbora`."""
     if train == "-":
         raise ArgumentError("--model is required with standard input.")
+    if Path(train).is_dir():
+        folder = Path(train) if Path(train).name not in ("", "..") else Path(train).resolve()
+        return str(folder.with_name(folder.name + MODEL_ENDING))
     name = Path(train).name.removesuffix(".gz")
     stem = Path(name).stem if name.endswith((".conllu", ".conll", ".conllx", ".txt")) else name
     return str(Path(train).with_name(stem + MODEL_ENDING))
@@ -158,68 +228,17 @@ def save_plot(parser: Parser, path: str) -> None:
 
 
 def _tell_how_to_resume(path: str) -> None:
-    checkpoint = Path(f"{path}.checkpoint")
-    if checkpoint.exists():
-        tell(
-            f"interrupted; {checkpoint} has the last complete pass: repeat the command with "
-            "--resume to continue."
-        )
-    else:
-        tell("interrupted during the first pass.")
+    from arbora.fitting.checkpoint import path_beside
+    from arbora.pipeline.stage_checkpoint import stage_checkpoint_path
 
-
-def _summarise(parser: Parser, dev: str | None, path: str) -> None:
-    console = report_console()
-    model = parser.model
-    card = model.card
-    console.print()
-    data, share = card["trained_on"], card["multi_root_sentences"]
-    console.print(f"{data['words']:,} words in {data['sentences']:,} sentences", style="bold")
-    columns = model.encoder.settings.columns
-    why = f"{100 * share:.1f} % of the sentences have several roots"
-    chosen = "chosen automatically" if parser.options.root == "auto" else "as given"
-    lines = [
-        ("learner", describe_learner(parser)),
-        ("root", f"{model.root} ({chosen}; {why})"),
-        ("columns", ", ".join(["form", *columns])),
-    ]
-    if "projective_oracle_uas" in card:
-        kept = 100 * card["projective_oracle_uas"]
-        lines.append(("projective", f"projective gold trees keep {kept:.2f} % of the heads"))
-    if card["dev"] is None:
-        lines.append(("dev", f"none; too few sentences to hold out; pass {card['passes']}"))
-    else:
-        scores = card["dev"]
-        held_out = "" if dev else ", on the held-out last tenth"
-        if card.get("refitted"):
-            held_out += ", then retrained on all sentences"
-        las = "" if scores["las"] is None else f", LAS {figure(scores['las'])}"
-        lines.append(("dev", f"UAS {figure(scores['uas'])}{las} (rule {scores['rule']}{held_out})"))
-        lines.append(("best pass", f"{card['best_pass']} of {card['passes']}"))
-    if (pruning := describe_pruning(card)) is not None:
-        lines.append(("pruning", pruning))
-    if (reranking := describe_reranking(card)) is not None:
-        lines.append(("reranking", reranking))
-    lines.append(("model", f"{plain(path)} ({size_text(Path(path).stat().st_size)})"))
-    for name, text in lines:
-        console.print(f"[dim]{name:<10}[/dim] {text}")
-    console.print()
-    console.print(f"Parse with it: arbora parse --model {plain(path)} FILE", style="dim")
-
-
-def describe_learner(parser: Parser) -> str:
-    """A short description of learner, optimiser and tree class."""
-    own = parser.model.options.keywords()
-    learner = own["learner"]
-    if "optimizer" in own and learner != "maxmargin":
-        learner += f" by {own['optimizer']}"
-    elif learner == "mira":
-        learner += f", {own['mira']}"
-    order = "" if own["order"] == "first" else f"{own['order']} order, "
-    if own.get("training_inference") == "bp":
-        order += f"{own['bp_iterations']} BP iterations, "
-    order += f"{own['rerank']} trees reranked, " if own.get("rerank") else ""
-    return (
-        f"{learner}, {order}{own['trees']} trees, {own['features']} features, "
-        f"{own['labels']} labels"
-    )
+    for checkpoint, what in (
+        (path_beside(path), "the last complete pass"),
+        (stage_checkpoint_path(path), "the segmenter, tagger and lemmatiser"),
+    ):
+        if checkpoint.exists():
+            tell(
+                f"interrupted; {checkpoint} has {what}: repeat the command with --resume to "
+                "continue."
+            )
+            return
+    tell("interrupted before anything could be saved.")

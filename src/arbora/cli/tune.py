@@ -32,7 +32,7 @@ arbora tune train.conllu --dev dev.conllu --model best.arbora
 arbora tune train.conllu --dev dev.conllu --grid regularization=0.1,1,10 --grid rate=0.05,0.1"""
 
 
-@take_options
+@take_options(ParserOptions)
 def tune(
     train: TrainFile,
     dev: DevFile = None,

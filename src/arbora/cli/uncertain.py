@@ -45,12 +45,10 @@ def list_least_certain(
 
 
 def _arcs(parser: Parser, blocks: Iterable[Block], options: ParseOptions) -> Iterator[UncertainArc]:
-    from arbora.models.output import parse_block
-
     decoder = parser.decoder(options)
     for block in blocks:
         if len(block):
-            for sentence in parse_block(decoder, block, options):
+            for sentence in parser.parse_block(block, options, decoder=decoder):
                 yield from sentence.least_certain()
 
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from arbora.data.block import Block
 from arbora.data.formats import Piece, Place, Reader, format_named, recognise
 from arbora.data.source import ReadPath, Source, open_source
-from arbora.errors import ArgumentError, DataError, DataWarning
+from arbora.errors import ArgumentError, DataError, DataWarning, FileError
 
 __all__ = [
     "CHUNK_SIZE",
     "MAX_SENTENCE_BYTES",
     "Chunk",
     "OnError",
+    "is_model",
     "read_blocks",
 ]
 
@@ -23,6 +24,7 @@ OnError = Callable[[DataError], object]
 
 CHUNK_SIZE = 1 << 19  # large enough for several threads, small enough for the cache
 _SAMPLE = 1 << 18  # what the format is guessed from
+_MODEL_SAMPLE = 64
 MAX_SENTENCE_BYTES = (
     64_000_000  # half a million words; compressed files may expand to one endless line
 )
@@ -81,6 +83,7 @@ def read_blocks(
     if on_error is not None and not callable(on_error):
         raise ArgumentError(f"on_error must be a function of an error, not {on_error!r}.")
     with open_source(path) as source:
+        _check_not_a_model(source)
         name, known = (format, True) if format is not None else _recognised(source)
         reader = (readers or {}).get(name) or format_named(name).reader
         place = Place(trees=trees, skip_bad=skip_bad, max_words=max_words)
@@ -102,6 +105,19 @@ def _recognised(source: Source) -> tuple[str, bool]:
     sample = source.peek(_SAMPLE)
     whole_lines = sample if len(sample) < _SAMPLE else sample[: sample.rfind(b"\n") + 1]
     return recognise(whole_lines, source.name)
+
+
+def is_model(beginning: bytes) -> bool:
+    """Whether a file with this beginning is a model: safetensors, with our own metadata."""
+    return beginning[8:].startswith(b'{"__metadata__":{"arbora":')
+
+
+def _check_not_a_model(source: Source) -> None:
+    if is_model(source.peek(_MODEL_SAMPLE)):
+        raise FileError(
+            f"{source.name} is a model, not a treebank: give it with --model, or load it with "
+            "arbora.load()."
+        )
 
 
 def _warn_of(piece: Piece, name: str) -> bool:

@@ -11,7 +11,10 @@ from arbora.data.formats import FORMATS, format_named
 from arbora.data.source import ReadPath, check_path
 from arbora.errors import ArgumentError, FileError, unreadable
 
-__all__ = ["files_of"]
+__all__ = ["SPLITS", "files_of", "find_splits", "split_of", "treebank_name"]
+
+SPLITS = ("train", "dev", "test")
+_ENDINGS = (".conllu", ".conll", ".conllu.gz", ".conll.gz")
 
 
 def files_of(
@@ -35,6 +38,47 @@ def files_of(
         folder = _folder(path)
         files += [path] if folder is None or not endings else _files_below(folder, endings)
     return files
+
+
+def find_splits(folder: Path) -> dict[str, Path]:
+    """The files of a folder whose names are or end in train, dev or test (`da_ddt-ud-dev`)."""
+    found: dict[str, Path] = {}
+    for file in sorted(folder.iterdir()):
+        split = split_of(file)
+        if split is None:
+            continue
+        if split in found:
+            raise ArgumentError(
+                f"{folder} has several {split} files, {found[split].name} and {file.name}: "
+                "name the files."
+            )
+        found[split] = file
+    if not found:
+        raise ArgumentError(
+            f"{folder} has no train, dev or test file in .conllu or .conll: name the files."
+        )
+    return {split: found[split] for split in SPLITS if split in found}
+
+
+def split_of(file: str | os.PathLike[str]) -> str | None:
+    """Train, dev or test, if the name of a treebank's file is or ends in it."""
+    stem = _stem(Path(file))
+    for split in SPLITS:
+        if stem == split or stem.endswith((f"-{split}", f"_{split}", f".{split}")):
+            return split
+    return None
+
+
+def treebank_name(file: str | os.PathLike[str]) -> str:
+    """The name of a file without its ending and its split, or else that of its folder."""
+    stem, split = _stem(Path(file)) or Path(file).stem, split_of(file)
+    name = stem if split is None else stem[: -len(split)].rstrip("-_.")
+    return name or Path(os.path.realpath(file)).parent.name or stem
+
+
+def _stem(file: Path) -> str:
+    """The name without an ending of treebanks; empty if it has none."""
+    return next((file.name.removesuffix(end) for end in _ENDINGS if file.name.endswith(end)), "")
 
 
 def _folder(path: ReadPath) -> Path | None:

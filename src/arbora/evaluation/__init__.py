@@ -7,7 +7,7 @@ from arbora.evaluation.counts import Attachment, Match, NonProjective, TreeFault
 from arbora.evaluation.reliability import Calibration, CalibrationBin, calibration
 from arbora.evaluation.rules import RULES, EvaluationRule
 from arbora.evaluation.significance import Comparison, Difference, compare
-from arbora.evaluation.text_scores import TextScores, evaluate_text
+from arbora.evaluation.text_scores import TextScores, evaluate_segmentation, evaluate_text
 
 __all__ = [
     "RULES",
@@ -25,6 +25,7 @@ __all__ = [
     "calibration",
     "compare",
     "evaluate",
+    "evaluate_segmentation",
     "evaluate_text",
 ]
 

@@ -19,7 +19,7 @@ from arbora.data.treebank import is_file
 from arbora.errors import AlignmentError, ArgumentError
 from arbora.evaluation.counts import Match
 
-__all__ = ["METRICS", "TextScores", "evaluate_text"]
+__all__ = ["METRICS", "TextScores", "evaluate_segmentation", "evaluate_text"]
 
 METRICS = (
     "Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS",
@@ -147,7 +147,7 @@ def evaluate_text(
     gold: ReadPath | Iterable[Sentence], system: ReadPath | Iterable[Sentence]
 ) -> TextScores:
     """Scores a parse of the same text; both are CoNLL-U files or sentences."""
-    right, found = _text(gold, "gold"), _text(system, "system")
+    right, found = _text(gold, "gold", trees=True), _text(system, "system", trees=True)
     if right.characters != found.characters:
         raise _different(right.characters, found.characters)
     pairs = _aligned(right.words, found.words)
@@ -160,16 +160,31 @@ def evaluate_text(
     def itself(word: _Word | None) -> object:
         return None if word is None else id(word)
 
-    matches = {
-        "Tokens": _spans(right.tokens, found.tokens),
-        "Sentences": _spans(right.sentences, found.sentences),
-        "Words": Match(len(right.words), len(found.words), len(pairs)),
-    }
+    matches = _segmentation(right, found, len(pairs))
     for name, key, is_counted in _KEYS:
         correct = sum(key(a, a, itself) == key(b, a, gold_word) for a, b in pairs if is_counted(a))
         in_gold, in_system = (sum(map(is_counted, text.words)) for text in (right, found))
         matches[name] = Match(in_gold, in_system, correct)
     return TextScores(matches, len(pairs))
+
+
+def evaluate_segmentation(
+    gold: ReadPath | Iterable[Sentence], system: ReadPath | Iterable[Sentence]
+) -> TextScores:
+    """Scores tokens, sentences and words only; neither needs trees."""
+    right, found = _text(gold, "gold", trees=False), _text(system, "system", trees=False)
+    if right.characters != found.characters:
+        raise _different(right.characters, found.characters)
+    pairs = len(_aligned(right.words, found.words))
+    return TextScores(_segmentation(right, found, pairs), pairs)
+
+
+def _segmentation(gold: _Text, system: _Text, aligned: int) -> dict[str, Match]:
+    return {
+        "Tokens": _spans(gold.tokens, system.tokens),
+        "Sentences": _spans(gold.sentences, system.sentences),
+        "Words": Match(len(gold.words), len(system.words), aligned),
+    }
 
 
 Place = Callable[[_Word | None], object]
@@ -211,7 +226,7 @@ _KEYS: list[tuple[str, Key, Callable[[_Word], bool]]] = [
 ]
 
 
-def _text(source: ReadPath | Iterable[Sentence], name: str) -> _Text:
+def _text(source: ReadPath | Iterable[Sentence], name: str, *, trees: bool) -> _Text:
     """The words of a treebank with their places among the characters."""
     given = (
         read_conllu(cast("ReadPath", source))
@@ -224,7 +239,7 @@ def _text(source: ReadPath | Iterable[Sentence], name: str) -> _Text:
     for number, sentence in enumerate(given, 1):
         if sentence.format != "conllu":
             raise ArgumentError(f"scores of raw text require CoNLL-U; {name} is not.")
-        if (sentence.heads < 0).any():
+        if trees and (sentence.heads < 0).any():
             raise ArgumentError(f"{name}: sentence {number} has words without a head.")
         first, words = at, list[_Word]()
         columns = zip(
@@ -239,7 +254,7 @@ def _text(source: ReadPath | Iterable[Sentence], name: str) -> _Text:
             several = len(token.words) > 1
             words += [_Word(at, at + len(form), several, *next(columns)) for _ in token.words]
             at += len(form)
-        for word, head in zip(words, sentence.heads.tolist(), strict=True):
+        for word, head in zip(words, sentence.heads.tolist() if trees else (), strict=trees):
             word.head = words[head - 1] if head else None
             if word.head is not None and word.label in _FUNCTION:
                 word.head.function_words.append(word)

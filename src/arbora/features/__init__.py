@@ -17,6 +17,7 @@ from arbora.features.encoding import (
     TemplateSet,
     count_features,
 )
+from arbora.features.sources import SourceClusters
 
 __all__ = [
     "EDGE_CLUSTERS",
@@ -26,6 +27,7 @@ __all__ = [
     "Encoded",
     "Encoder",
     "FeatureSettings",
+    "SourceClusters",
     "StoredEdgeClusters",
     "TemplateSet",
     "WordClusters",

@@ -10,29 +10,21 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save as save_tensors
 
-from arbora.data import Block, open_output
+from arbora.data import Block
 from arbora.data.temporary_files import remove_leftovers
-from arbora.errors import FileError, ModelError
+from arbora.errors import ModelError
 from arbora.features import EdgeClusters, StoredEdgeClusters, WordClusters
 from arbora.fitting.loop import History, Parameters
+from arbora.fitting.sealed_file import read_sealed, write_sealed
 from arbora.fitting.trainer import State, Trainer
 from arbora.models.model import Model
 from arbora.models.model_file import to_bytes
-from arbora.models.tensor_file import (
-    Tensors,
-    checksum_of,
-    layout_of,
-    parse_json,
-    parse_tensors,
-    read_contents,
-    with_zeros,
-)
-from arbora.options import ParserOptions, RiskOptions, spelled
+from arbora.models.tensor_file import Tensors, checksum_of, parse_json, with_zeros
+from arbora.options import ParserOptions, RiskOptions
 from arbora.scoring import Scorer
 
-__all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint"]
+__all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint", "path_beside"]
 
 # Keys of a pruner: its completed passes, or its weights once it is trained.
 PASSES, LEARNT = "passes", "learnt"
@@ -148,56 +140,27 @@ class Checkpoint:
     @classmethod
     def beside(cls, model_path: str | os.PathLike[str], fingerprint: str) -> Checkpoint:
         """The checkpoint of a model file."""
-        return cls(_path_beside(model_path), fingerprint)
+        return cls(path_beside(model_path), fingerprint)
 
     def write(
         self, trainers: dict[str, Trainer], history: History, best: Parameters, pruner: State
     ) -> None:
-        """Replaces the previous checkpoint atomically."""
+        """Replaces the previous checkpoint."""
         tensors: Tensors = {f"best/{name}": values for name, values in best.items()}
         tensors |= {f"pruner/{name}": values for name, values in pruner.items()}
         for name, trainer in trainers.items():
             for key, values in trainer.state().items():
                 tensors[f"state/{name}/{key}"] = values
-        stored, course = _without_zeros(tensors), json.dumps(history.to_dict())
-        metadata = {
-            "fingerprint": self.fingerprint, "history": course,
-            "checksum": checksum_of(course, stored).tobytes().hex(),
-            "layout": layout_of(stored).tobytes().hex(),
-        }  # fmt: skip
-        with open_output(self.path, durable=True) as write:
-            write(save_tensors(stored, metadata))
+        course = json.dumps(history.to_dict())
+        write_sealed(self.path, self.fingerprint, course, _without_zeros(tensors))
 
     def read(self) -> Saved:
         """The history so far, the best parameters, and the states of the trainers."""
-        if not self.path.exists():
-            raise ModelError(
-                f"{self.path}: there is no checkpoint; train without {spelled('resume')}."
-            )
-        try:
-            metadata, stored = parse_tensors(read_contents(self.path))
-            course = metadata["history"]
-            layout = layout_of(stored).tobytes().hex()
-            if metadata.get("layout", layout) != layout:  # older checkpoints have none
-                raise ValueError("altered or damaged")
-            if metadata["checksum"] != checksum_of(course, stored).tobytes().hex():
-                raise ValueError("altered or damaged")
-            tensors = _with_zeros(stored)
-            history = History.from_dict(parse_json(course))
-        except (
-            FileError, KeyError, ValueError, TypeError, IndexError, AttributeError, MemoryError,
-            OverflowError,
-        ):  # fmt: skip
-            raise ModelError(
-                f"{self.path}: the checkpoint is incomplete or damaged; start a new training."
-            ) from None
-        if metadata.get("fingerprint") != self.fingerprint:
-            raise ModelError(
-                f"{self.path}: the checkpoint belongs to other data or options; train without "
-                f"{spelled('resume')}."
-            )
-        saved = Saved(self.path, history, {}, {}, {})
-        for name, values in tensors.items():
+        return read_sealed(self.path, self.fingerprint, self._saved)
+
+    def _saved(self, course: str, stored: Tensors) -> Saved:
+        saved = Saved(self.path, History.from_dict(parse_json(course)), {}, {}, {})
+        for name, values in _with_zeros(stored).items():
             kind, _, rest = name.partition("/")
             if kind == "best":
                 saved.best[rest] = np.array(values)
@@ -211,12 +174,13 @@ class Checkpoint:
     @staticmethod
     def remove_beside(model_path: str | os.PathLike[str]) -> None:
         """Removes the checkpoint of a model file and its temporary files."""
-        path = _path_beside(model_path)
+        path = path_beside(model_path)
         path.unlink(missing_ok=True)
         remove_leftovers(path)
 
 
-def _path_beside(model_path: str | os.PathLike[str]) -> Path:
+def path_beside(model_path: str | os.PathLike[str]) -> Path:
+    """The path of the checkpoint of a model file."""
     return Path(f"{os.fspath(model_path)}.checkpoint")
 
 

@@ -40,6 +40,7 @@ from arbora.fitting.loop import (
     Observer,
     Parameters,
     Phase,
+    begin_run,
     run_loop,
 )
 from arbora.fitting.phase_trainer import phase_trainer, rate_of
@@ -61,7 +62,7 @@ from arbora.options import (
 from arbora.scoring import LinearScorer, Scorer
 from arbora.types import Root, TreeClass
 
-__all__ = ["Fit", "fit_model"]
+__all__ = ["Fit", "check_fit", "fit_model"]
 
 _SLOW_PATIENCE = 20  # passes
 
@@ -81,18 +82,24 @@ class Fit:
     edge_clusters: EdgeClusters | None = None
 
 
-def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History]:
-    """Trains a model on `train` and chooses the best pass on `dev`."""
-    if len(train) == 0 or not (np.asarray(train.heads) >= 0).any():
-        raise DataError(
-            "no word has a head; training data must be annotated", "the training data", 1
-        )
+def check_fit(fit: Fit) -> None:
+    """Raises for arguments that do not go together, before any work is done."""
     if fit.scorer is not None:
         check_scorer(fit.options, fit.scorer)
     if fit.edge_clusters is not None:
         check_edge_clusters(fit.options)
     if fit.start is not None:
         check_start(fit.options)
+
+
+def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History]:
+    """Trains a model on `train` and chooses the best pass on `dev`."""
+    if len(train) == 0 or not (np.asarray(train.heads) >= 0).any():
+        raise DataError(
+            "no word has a head; training data must be annotated", "the training data", 1
+        )
+    check_fit(fit)
+    if fit.start is not None:
         fit = replace(fit, start=fit.start.with_labels(label_names(train)))
     model = _untrained(fit, train)
     learnt, held_out = hold_out(train, dev, model.options.held_out)
@@ -147,8 +154,8 @@ def _learn(
     if fixed is not None:
         passes = fixed.chosen
         phases = [with_rate(*both) for both in zip(phases, fixed.rates, strict=True)]
-    if fit.observer is not None:
-        fit.observer.begin(len(treebank), sum(passes))
+    run = "parser" if fixed is None else "refit"
+    begin_run(fit.observer, run, len(treebank), sum(passes), len(history.passes))
     for number, (options, planned) in enumerate(zip(phases, passes, strict=True)):
         if number < len(history.phases) - 1 or planned == 0:
             continue  # done before an interruption, or not needed
@@ -260,7 +267,7 @@ def _with_reranker(
     sentences = np.arange(len(train)) if learnt is None else learnt
     observer = None
     if fit.observer is not None:
-        fit.observer.begin((folds - 1) * len(sentences), sum(history.chosen))
+        begin_run(fit.observer, "lists", (folds - 1) * len(sentences), sum(history.chosen), 0)
         observer = OnlyTicks(fit.observer)
     quiet = replace(fit, observer=observer)
     bare = replace(model, options=model.options.with_values(labels="none"))

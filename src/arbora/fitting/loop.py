@@ -23,6 +23,7 @@ __all__ = [
     "Parameters",
     "PassRecord",
     "Phase",
+    "begin_run",
     "run_loop",
 ]
 
@@ -138,7 +139,11 @@ def _check_record(record: PassRecord) -> None:
 
 
 class Observer(Protocol):
-    """Callbacks of the training loop, for instance for a progress bar."""
+    """Callbacks of the training loop, for instance for a progress bar.
+
+    An observer may have a further method `enter_run(name)`. It is called before `begin`, with the
+    name of the run: pruner, parser, lists (of a reranker), reranker, or refit.
+    """
 
     def begin(self, sentences: int, passes: int) -> None:
         """Called before training."""
@@ -151,6 +156,18 @@ class Observer(Protocol):
     def end_pass(self, record: PassRecord, is_best: bool) -> None:
         """Called after each pass."""
         ...
+
+
+def begin_run(observer: Observer | None, run: str, sentences: int, passes: int, done: int) -> None:
+    """Tells an observer that a run begins, of which some passes are done already."""
+    if observer is None:
+        return
+    enter = getattr(observer, "enter_run", None)
+    if enter is not None:
+        enter(run)
+    observer.begin(sentences, passes)
+    if done:
+        observer.tick(done * sentences)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from arbora.fitting.checkpoint import LEARNT, PASSES, Checkpoint, Saved
 from arbora.fitting.completion import filled, has_gaps
 from arbora.fitting.dev import DevSet
 from arbora.fitting.learners import make_trainer
-from arbora.fitting.loop import History, LoopSettings, Observer, PassRecord, run_loop
+from arbora.fitting.loop import History, LoopSettings, Observer, PassRecord, begin_run, run_loop
 from arbora.fitting.preparation import projectivise
 from arbora.fitting.trainer import Problem
 from arbora.fitting.treebank import KeptArcs, Treebank
@@ -79,9 +79,7 @@ def _learnt(
     trainer = make_trainer(options, problem, None)
     done = saved.restore_pruner(trainer) if saved is not None and saved.pruner else 0
     sentences, passes = len(problem.treebank), options.passes or 1
-    if observer is not None:
-        observer.begin(sentences, passes)
-        observer.tick(done * sentences)
+    begin_run(observer, "pruner", sentences, passes, done)
     earlier = [PassRecord(number, 0.0, None, None, 0.0) for number in range(1, done + 1)]
 
     def save(history: History, _: object) -> None:

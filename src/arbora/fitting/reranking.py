@@ -25,6 +25,7 @@ from arbora.fitting.loop import (
     Parameters,
     PassRecord,
     Phase,
+    begin_run,
     run_loop,
 )
 from arbora.fitting.rules import AdaGrad
@@ -262,9 +263,7 @@ def fit_reranker(
 
     done = len(history.passes)
     phases = [*history.phases, Phase(done, history.best)]
-    if observer is not None:
-        observer.begin(len(treebank), done + _PASSES)
-        observer.tick(done * len(treebank))
+    begin_run(observer, "reranker", len(treebank), done + _PASSES, done)
     best, history = run_loop(
         {"reranker": trainer}, len(treebank), evaluate,
         LoopSettings(_PASSES, model.options.patience, model.options.seed),

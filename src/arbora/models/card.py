@@ -23,13 +23,21 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "phases": (list,),
     "pruning": (dict,),
     "reranking": (dict,),
+    "stages": (dict,),
     "trained_on": (dict, _NOTHING),
+    "vocabulary": (dict, _NOTHING),
 }
 # Required entries of nested tables, with their types.
 _PARTS: dict[str, dict[str, tuple[type, ...]]] = {
     "dev": {"uas": _NUMBER, "las": (*_NUMBER, _NOTHING), "rule": _TEXT},
     "pruning": {"arcs_per_word": _NUMBER, "oracle_uas": _NUMBER},
     "reranking": {"first_uas": (*_NUMBER, _NOTHING), "oracle_uas": (*_NUMBER, _NOTHING)},
+    "stages": {
+        "trained": (dict,),
+        "skipped": (dict,),
+        "folds": _COUNT,
+        "measured_on": (*_TEXT, _NOTHING),
+    },
     "trained_on": {"words": _COUNT, "sentences": _COUNT},
 }
 _PHASE: dict[str, tuple[type, ...]] = {"passes": _COUNT, "rate": (*_NUMBER, _NOTHING)}
@@ -50,6 +58,13 @@ def check_card(card: object) -> None:
         _check(phase, (dict,), "phases")
         for part, types in _PHASE.items():
             _check(phase.get(part, ...), types, f"phases.{part}")
+    stages = card.get("stages") or {"trained": {}, "skipped": {}}
+    for name, figures in stages["trained"].items():
+        _check(figures, (dict,), f"stages.{name}")
+        for part, value in figures.items():
+            _check(value, _NUMBER, f"stages.{name}.{part}")
+    for name, why in stages["skipped"].items():
+        _check(why, _TEXT, f"stages.skipped.{name}")
     for name, file in (card.get("files") or {}).items():
         _check(file, _FILES, f"files.{name}")
     if "best_pass" in card and "passes" not in card:

@@ -109,6 +109,12 @@ class Labeller(Protocol):
         """
         ...
 
+    def given_tree(
+        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
+    ) -> FloatArray | None:
+        """P(label | tree) of all labels, (words, labels); None if it chooses no labels."""
+        ...
+
     def on_threads(self, threads: int) -> Labeller:
         """The same with another number of threads."""
         ...
@@ -124,6 +130,15 @@ class Unlabelled:
     ) -> LabelledArcs:  # fmt: skip
         """No labels: -1 for every arc."""
         return LabelledArcs(np.full(len(heads), -1, dtype=np.int32), np.ones(len(heads)))
+
+    def given_tree(
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        heads: IntArray,
+    ) -> FloatArray | None:
+        """None: it chooses no labels."""
+        return None
 
     def on_threads(self, threads: int) -> Unlabelled:
         """The same, as it needs no threads."""
@@ -141,6 +156,15 @@ class JointLabels:
         """The labels that inference has chosen."""
         assert labels is not None
         return LabelledArcs(labels, np.ones(len(heads)))
+
+    def given_tree(
+        self,
+        encoded: Encoded,
+        sentences: NDArray[np.int64],
+        heads: IntArray,
+    ) -> FloatArray | None:
+        """None: inference has chosen the labels."""
+        return None
 
     def on_threads(self, threads: int) -> JointLabels:
         """The same, as it needs no threads."""
@@ -170,6 +194,12 @@ class StagedLabels:
         given = softmax(scores)
         chosen = scores.argmax(axis=1) if uniforms is None else _drawn(given, uniforms)
         return LabelledArcs(chosen.astype(np.int32), given[np.arange(len(chosen)), chosen])
+
+    def given_tree(
+        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
+    ) -> FloatArray | None:
+        """A softmax over the labels of each arc."""
+        return softmax(self.scorer.scores(encoded, sentences, heads))
 
     def on_threads(self, threads: int) -> StagedLabels:
         """The same with another number of threads."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from arbora.inference.tree_checks import in_class
 from arbora.models.components import FirstOrderPruner
 from arbora.models.constraints import Constraints, check_trees, obeying
 from arbora.models.model import Model
+from arbora.models.parsed_trees import ParsedTrees
 from arbora.models.reranker import Candidates, best_places
 from arbora.models.uncertainty import runner_ups
 from arbora.options import DecodeName, ParseOptions, spelled
@@ -26,42 +27,13 @@ from arbora.scores import Layout, Scores
 from arbora.scoring import Batch
 from arbora.types import FloatArray, IntArray, TreeClass
 
-__all__ = ["Decoder", "ParsedTrees"]
+__all__ = ["Decoder", "Scored"]
 
 _CELLS_AT_ONCE = 1 << 20  # limits the memory of a call, independent of the number of sentences
 _FEWEST_CELLS = 1 << 17  # if a cell has many labels
 _BY_MARGINALS = ("mbr", "greedy-posterior")
 _GREEDY = ("greedy", "greedy-posterior")
 _SMALLEST = 1e-300  # a probability whose logarithm is taken
-
-
-@dataclass(frozen=True)
-class ParsedTrees:
-    """Trees of many sentences as flat arrays; label indices are -1 without labels.
-
-    The probabilities of arcs, of labels given the arc, and the log-probabilities of trees are empty
-    unless asked for, and so are the words' likeliest other heads. `certified` marks trees that are
-    provably the best, and `gaps` has an upper bound on how much better another tree may be.
-    """
-
-    heads: IntArray
-    labels: IntArray
-    arc_probabilities: FloatArray
-    label_probabilities: FloatArray
-    log_probs: FloatArray
-    certified: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
-    gaps: FloatArray = field(default_factory=lambda: np.empty(0))
-    runner_ups: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-    runner_up_probabilities: FloatArray = field(default_factory=lambda: np.empty(0))
-
-    @classmethod
-    def joined(cls, parts: Sequence[ParsedTrees]) -> ParsedTrees:
-        """The concatenation of several results."""
-        if not parts:
-            nothing, none = np.empty(0), np.empty(0, dtype=np.int32)
-            return cls(none, none, nothing, nothing, nothing)
-        names = [each.name for each in fields(cls)]
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 class Scored(NamedTuple):
@@ -128,6 +100,11 @@ class Decoder:
                 "belief propagation gives no certificates."
             )
 
+    def can_average(self, options: ParseOptions) -> bool:
+        """Whether trees can be chosen by averaged marginals, and no other choice is asked for."""
+        own = hasattr(self.engine, "infer") and self.model.reranker is None
+        return own and (options.decode is None or options.decode in _BY_MARGINALS)
+
     def _check_reranked(self, options: ParseOptions) -> None:
         if self.decode != "map":
             raise ArgumentError(
@@ -154,17 +131,20 @@ class Decoder:
         """The trees of all sentences."""
 
         def parse(sentences: NDArray[np.int64], known: Constraints | None) -> ParsedTrees:
-            return self._parse(encoded, sentences, probabilities, known)
+            return self.parse(encoded, sentences, probabilities, known)
 
         pieces = self.pieces(encoded)
         return ParsedTrees.joined(
             [found for one in pieces for found in obeying(constraints, one, parse)]
         )
 
-    def pieces(self, encoded: Encoded) -> Iterator[NDArray[np.int64]]:
-        """Batches of sentences whose scores take a bounded amount of memory."""
+    def pieces(self, encoded: Encoded, copies: int = 1) -> Iterator[NDArray[np.int64]]:
+        """Batches of sentences whose scores take a bounded amount of memory.
+
+        `copies` is the number of scores that are held of each sentence.
+        """
         cells = np.cumsum((encoded.n_words + 1) ** 2)
-        at_once = max(_CELLS_AT_ONCE // self.depth, _FEWEST_CELLS)
+        at_once = max(_CELLS_AT_ONCE // self.depth, _FEWEST_CELLS) // copies
         start = 0
         while start < len(cells):
             before = cells[start - 1] if start else 0
@@ -213,23 +193,19 @@ class Decoder:
             return Scored(batch, scores, companion, pruner.engine)
         return Scored(batch, scores, summed, self.engine)
 
-    def _parse(
+    def parse(
         self,
         encoded: Encoded,
         sentences: NDArray[np.int64],
         probabilities: bool,
         constraints: Constraints | None,
     ) -> ParsedTrees:
+        """The trees of some sentences under their constraints."""
         # Decoding uses uncalibrated scores (Smith & Smith 2007, section 4); the temperature only
         # calibrates the probabilities that are reported.
         scored = self.score(encoded, sentences, constraints)
-        marginals: Marginals | None = None
-        if self.decode in _BY_MARGINALS:
-            marginals = self.engine.infer(scored.scores)
-        if self.model.reranker is None:
-            found = self._choose(scored.scores, marginals)
-        else:
-            found = self._reranked(scored)
+        marginals = self._decoding_marginals(scored)
+        found = self._found(scored, marginals)
         labels, given_arc = self.model.labeller.label(
             encoded, sentences, found.heads, found.labels, probabilities=probabilities
         )
@@ -242,14 +218,31 @@ class Decoder:
                 found.heads, chosen, nothing, nothing, nothing, found.certified, found.gaps
             )
         trees = TreeLists(found.heads, labels, np.ones(len(sentences), np.int64))
-        marginals = self._calibrated(scored, marginals)
-        arcs, given_arc, log_probs = self._probabilities(scored, trees, given_arc, marginals)
+        marginals = self.calibrated(scored, marginals)
+        arcs, given_arc, log_probs = self.probabilities(scored, trees, given_arc, marginals)
         if constraints is not None:
             _, given_arc = constraints.with_labels(labels, given_arc)
         others = runner_ups(_summed_over_labels(marginals), scored.summed.n_words, found.heads)
         return ParsedTrees(
             found.heads, chosen, arcs, given_arc, log_probs, found.certified, found.gaps, *others
         )
+
+    def _decoding_marginals(self, scored: Scored) -> Marginals | None:
+        """The marginals that trees are chosen by, at temperature 1."""
+        return self.engine.infer(scored.scores) if self.decode in _BY_MARGINALS else None
+
+    def best(self, scored: Scored) -> DecodedTrees:
+        """The trees that the decoder chooses."""
+        return self._found(scored, self._decoding_marginals(scored))
+
+    def _found(self, scored: Scored, marginals: Marginals | None) -> DecodedTrees:
+        if self.model.reranker is None:
+            return self._choose(scored.scores, marginals)
+        return self._reranked(scored)
+
+    def by_marginals(self, values: Scores) -> DecodedTrees:
+        """The trees of the least risk under marginals, -inf for arcs that are not allowed."""
+        return _greedy(values) if self.decode in _GREEDY else self.chooser.decode(values)
 
     def _choose(self, scores: Scores, marginals: Marginals | None) -> DecodedTrees:
         """The best trees by score, or by marginals with minimum Bayes risk."""
@@ -284,7 +277,7 @@ class Decoder:
             np.zeros(count, dtype=np.bool_), np.ones(count, dtype=np.int64),
         )  # fmt: skip
 
-    def _calibrated(self, scored: Scored, marginals: Marginals | None = None) -> Marginals:
+    def calibrated(self, scored: Scored, marginals: Marginals | None = None) -> Marginals:
         """The marginals at the model's temperature; `marginals` are those at 1, if known."""
         scores, temperature = scored.summed, self.model.temperature
         if marginals is not None and temperature == 1.0 and marginals.scores is scores:
@@ -292,7 +285,7 @@ class Decoder:
         found: Marginals = scored.summing.infer(scores.scaled(1.0 / temperature))
         return found
 
-    def _probabilities(
+    def probabilities(
         self, scored: Scored, trees: TreeLists, given_arc: FloatArray, marginals: Marginals
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """P(arc), P(label | arc) and log P(tree) of given trees.
@@ -356,7 +349,7 @@ class Decoder:
         if constraints is not None:
             chosen, given_arc = constraints.with_labels(labels, given_arc, found.counts)
         found = found._replace(labels=labels)
-        figures = self._probabilities(scored, found, given_arc, self._calibrated(scored))
+        figures = self.probabilities(scored, found, given_arc, self.calibrated(scored))
         return ParsedTrees(found.heads, chosen, *figures), found.counts
 
     def marginals_at(

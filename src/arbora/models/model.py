@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.features import Encoder
+from arbora.errors import ArgumentError
+from arbora.features import Encoder, SourceClusters
 from arbora.inference.engines import first_order_engine, higher_order_engine
 from arbora.models.components import (
     FirstOrderPruner,
@@ -20,11 +22,15 @@ from arbora.models.components import (
     Unlabelled,
 )
 from arbora.models.reranker import Reranker
-from arbora.options import BeliefPropagationOptions, FirstOrderOptions, ParserOptions
+from arbora.models.vocabulary import Vocabulary
+from arbora.options import BeliefPropagationOptions, FirstOrderOptions, ParserOptions, spelled
 from arbora.scoring import LabelScorer, LinearScorer, Scorer, SoftClusterScorer
 from arbora.types import Root, TreeClass
 
 __all__ = ["Model", "StoredStage", "linear_scorer", "make_labeller", "pruner_scorer"]
+
+# Tables of the features of edge clusters have 2^N rows; those of sources are as rich as arcs'.
+_CLUSTER_BITS, _SOURCE_BITS = 16, 19
 
 
 class StoredStage(NamedTuple):
@@ -127,6 +133,24 @@ class Model:
         return replace(self, card=self.card | entries)
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources of sentences that are features of the model."""
+        clusters = self.encoder.edge_clusters
+        return clusters.names if isinstance(clusters, SourceClusters) else ()
+
+    def with_source(self, name: str) -> Model:
+        """The model for sentences of one of its sources."""
+        clusters, scorer = self.encoder.edge_clusters, self.scorer
+        if not isinstance(clusters, SourceClusters) or not isinstance(scorer, SoftClusterScorer):
+            raise ArgumentError(
+                f"this model was not trained with sources as features: leave out "
+                f"{spelled('source')}."
+            )
+        chosen = clusters.choosing(name)
+        encoder = replace(self.encoder, edge_clusters=chosen)
+        return replace(self, encoder=encoder, scorer=scorer.with_edge_clusters(chosen))
+
+    @property
     def source_of_probabilities(self) -> str | None:
         """Where the probabilities are from, if they are not the model's own exact ones."""
         inference = getattr(self.options.order, "inference", None)
@@ -135,6 +159,11 @@ class Model:
         if inference is not None and "sums" not in inference.offers:
             return "those of the first-order pruner"
         return None
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary | None:
+        """What the training data had, if the card says so."""
+        return Vocabulary.from_card(self.card)
 
     @property
     def companion(self) -> FirstOrderPruner | None:
@@ -160,7 +189,10 @@ def linear_scorer(
             threads=threads,
         )  # fmt: skip
     if encoder.edge_clusters is not None:
-        return SoftClusterScorer(settings, options.bits, encoder.edge_clusters, threads=threads)
+        rows = _SOURCE_BITS if isinstance(encoder.edge_clusters, SourceClusters) else _CLUSTER_BITS
+        return SoftClusterScorer(
+            settings, options.bits, encoder.edge_clusters, row_bits=rows, threads=threads
+        )
     return LinearScorer(settings, options.bits, kinds=order.parts, threads=threads)
 
 

@@ -21,7 +21,7 @@ from arbora.models.checks import check_arrays, check_model
 from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
 from arbora.models.format1 import build_format1
 from arbora.models.model import Model, StoredStage, linear_scorer, make_labeller, pruner_scorer
-from arbora.models.quantise import CODES, encode
+from arbora.models.quantise import CODES, SIZE, VALUES, decoded, encode
 from arbora.models.reranker import Reranker, make_reranker
 from arbora.models.stored import (
     EDGES,
@@ -143,7 +143,7 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
     if model.stages:
         answer["stages"] = {name: stage.settings for name, stage in model.stages.items()}
         for name, stage in model.stages.items():
-            _put(tensors, f"{_STAGE}{name}", stage.tensors, sparse=False)
+            _put_stage(tensors, f"{_STAGE}{name}", stage.tensors)
     return answer
 
 
@@ -252,6 +252,10 @@ def _stage(name: str, settings: Any, tensors: Tensors) -> StoredStage:
         raise ModelError(f"the model's {name} has no settings.")
     prefix = f"{_STAGE}{name}."
     own = {key.removeprefix(prefix): v for key, v in tensors.items() if key.startswith(prefix)}
+    ending = f".{SIZE}"
+    for rounded in [key.removesuffix(ending) for key in own if key.endswith(ending)]:
+        codes, values, size = (own.pop(f"{rounded}.{part}") for part in (CODES, VALUES, SIZE))
+        own[rounded] = decoded(codes, values, int(size[0]))
     return StoredStage(settings, own)
 
 
@@ -314,15 +318,31 @@ def _cluster_bytes(clusters: WordClusters) -> NDArray[np.uint8]:
 def _put(
     tensors: Tensors, prefix: str, arrays: dict[str, NDArray[Any]], *, sparse: bool = True
 ) -> None:
-    """Stores arrays; linear weights are stored as codes or sparsely if that is smaller."""
+    """Stores arrays; linear weights densely, sparsely or as codes, whichever is smallest."""
     for name, values in arrays.items():
-        coded = encode(values) if sparse and name == "weights" else None
-        if coded is not None:
-            tensors |= {f"{prefix}.weights.{part}": array for part, array in coded.items()}
-            continue
-        used = np.flatnonzero(values) if sparse and name == "weights" else None
-        if used is not None and 8 * len(used) < 4 * len(values):
-            tensors[f"{prefix}.weights.index"] = used.astype(np.uint32)
-            tensors[f"{prefix}.weights.value"] = values[used]
-        else:
+        forms: list[Tensors] = [{f"{prefix}.{name}": np.ascontiguousarray(values)}]
+        if sparse and name == "weights":
+            used = np.flatnonzero(values)
+            placed = {"index": used.astype(np.uint32), "value": values[used]}
+            forms += [
+                {f"{prefix}.{name}.{part}": array for part, array in form.items()}
+                for form in (placed, encode(values))
+                if form is not None
+            ]
+        smallest: Tensors = min(forms, key=_total_bytes)
+        tensors.update(smallest)
+
+
+def _total_bytes(tensors: Tensors) -> int:
+    return sum(array.nbytes for array in tensors.values())
+
+
+def _put_stage(tensors: Tensors, prefix: str, arrays: dict[str, NDArray[Any]]) -> None:
+    """Stores arrays of a stage; rounded weights are stored as codes."""
+    for name, values in arrays.items():
+        coded = encode(values) if values.dtype == np.float16 else None
+        if coded is None:
             tensors[f"{prefix}.{name}"] = np.ascontiguousarray(values)
+        else:
+            coded[SIZE] = np.array([len(values)], dtype=np.uint64)
+            tensors |= {f"{prefix}.{name}.{part}": array for part, array in coded.items()}

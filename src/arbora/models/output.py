@@ -13,14 +13,17 @@ from arbora.arrays import as_count
 from arbora.data import Block, Sentence
 from arbora.data.formats import layout_named
 from arbora.errors import ArgumentError
+from arbora.models.averaging import Averaged
 from arbora.models.constraints import Constraints, obeying
-from arbora.models.decoding import Decoder, ParsedTrees
+from arbora.models.decoding import Decoder
+from arbora.models.parsed_trees import ParsedTrees
+from arbora.models.tag_draws import TagDraws
 from arbora.models.uncertainty import UncertainArc, least_certain
 from arbora.options import ParseOptions
 from arbora.scoring import softmax
 from arbora.types import FloatArray, IntArray
 
-__all__ = ["ParsedBlock", "ParsedSentence", "ParserStage", "label_block", "parse_block"]
+__all__ = ["ParsedBlock", "ParsedSentence", "label_block", "parse_block"]
 
 # Comments and MISC entries that an earlier parse wrote.
 _OF_OTHER_TREES = [
@@ -110,6 +113,7 @@ class ParsedBlock:
     trees: ParsedTrees
     label_names: tuple[str, ...]
     source: str | None = None  # of the probabilities, if they are not the model's exact ones
+    draws: TagDraws | None = None  # that the probabilities are averaged over
 
     def to_bytes(self, probabilities: bool, certificates: bool = False) -> bytes:
         """The block with HEAD and DEPREL replaced, and nothing else changed.
@@ -151,6 +155,13 @@ class ParsedBlock:
             )  # fmt: skip
             start = end
 
+    def source_of(self, tree: int) -> str | None:
+        """Where a tree's probabilities are from, if they are not the model's exact ones."""
+        if self.draws is None or not self.draws.doubtful[self.sentences[tree]]:
+            return self.source
+        average = f"averaged over {self.draws.count} tag sequences"
+        return average if self.source is None else f"{self.source}, {average}"
+
     def _comments(self, probabilities: bool, certificates: bool) -> list[str] | None:
         if self.ranks is None and not probabilities and not certificates:
             return None
@@ -163,8 +174,9 @@ class ParsedBlock:
                 comments += self._certificate(i)
             if len(self.trees.log_probs):
                 comments.append(f"# arbora.log_prob = {self.trees.log_probs[i]:.6f}")
-            if probabilities and self.source is not None:
-                comments.append(f"# arbora.probabilities = {self.source}")
+            source = self.source_of(i) if probabilities else None
+            if source is not None:
+                comments.append(f"# arbora.probabilities = {source}")
             if probabilities and not self.block.layout.universal:
                 comments += self._probabilities(slice(start, start + count))
             lines.append("\n".join(comments))
@@ -191,9 +203,16 @@ class ParsedBlock:
 
 
 def parse_block(
-    decoder: Decoder, block: Block, options: ParseOptions, constraints: Constraints | None = None
+    decoder: Decoder,
+    block: Block,
+    options: ParseOptions,
+    constraints: Constraints | None = None,
+    draws: TagDraws | None = None,
 ) -> ParsedBlock:
-    """Parses every sentence of a block; with `keep_heads`, its heads are constraints."""
+    """Parses every sentence of a block; with `keep_heads`, its heads are constraints.
+
+    With `draws`, the trees' distributions are averaged over them.
+    """
     model = decoder.model
     encoded = model.encoder.encode(block)
     if options.keep_heads:
@@ -202,8 +221,12 @@ def parse_block(
     source = model.source_of_probabilities
     if options.kbest is None and options.samples is None:
         sentences = np.arange(len(block))
-        trees = decoder(encoded, options.probabilities, constraints)
-        return ParsedBlock(block, sentences, None, trees, names, source)
+        if draws is None:
+            trees = decoder(encoded, options.probabilities, constraints)
+        else:
+            average = Averaged(decoder, draws, decoder.can_average(options))
+            trees = average(encoded, options.probabilities, constraints)
+        return ParsedBlock(block, sentences, None, trees, names, source, draws)
 
     def search(
         sentences: NDArray[np.int64], known: Constraints | None
@@ -245,21 +268,3 @@ def label_block(decoder: Decoder, block: Block, heads: IntArray) -> ParsedBlock:
         heads, labels, np.ones(len(heads)), of_labels if best is None else given, np.empty(0)
     )
     return ParsedBlock(block, sentences, None, trees, model.labels)
-
-
-@dataclass(frozen=True)
-class ParserStage:
-    """A parser with its options as a `Stage`: HEAD and DEPREL of a block are replaced.
-
-    Probabilities, ranks and certificates are written beside them if the options ask for them.
-    """
-
-    decoder: Decoder
-    options: ParseOptions
-
-    def __call__(self, block: Block, /) -> Block:
-        """The block with trees; one without sentences stays as it is."""
-        if not len(block):
-            return block
-        parsed = parse_block(self.decoder, block, self.options)
-        return parsed.to_block(self.options.probabilities, self.options.certificates)

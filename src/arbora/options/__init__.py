@@ -56,6 +56,7 @@ from arbora.options.parsing import ParseOptions
 from arbora.options.renamed import RENAMED_OPTIONS, current_names
 from arbora.options.segmentation import SegmenterOptions
 from arbora.options.spelling import speak_command_line, spelled
+from arbora.options.stages import StageOptions
 from arbora.options.tagging import LemmatiserOptions, TaggerOptions
 from arbora.options.templates import Templates
 
@@ -104,6 +105,7 @@ __all__ = [
     "SgdOptions",
     "SiblingOptions",
     "SolverName",
+    "StageOptions",
     "TaggerOptions",
     "Templates",
     "TrainingInferenceOptions",

@@ -17,7 +17,7 @@ from arbora.options.spelling import spelled
 
 __all__ = ["Component", "Kind", "Panel", "Spec", "alternatives", "option", "options_of", "slot"]
 
-Panel = Literal["Learning", "Trees and decoding", "Model"]
+Panel = Literal["Learning", "Trees and decoding", "Model", "Stages"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class Kind(NamedTuple):
     number: type | None  # int or float
     boolean: bool
     optional: bool
+    text: bool = False  # any text
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,9 @@ class FieldOption(NamedTuple):
                 self._refuse("true or false", value)
         elif kind.number is not None:
             self._check_number(value)
+        elif kind.text:
+            if not isinstance(value, str) or not value:
+                self._refuse("a text", value)
         else:
             self._refuse("one of " + ", ".join(kind.choices), value)
 
@@ -161,4 +165,4 @@ def _kind(hint: Any) -> Kind:
         value for one in members if get_origin(one) is Literal for value in get_args(one)
     )
     number = next((one for one in members if one in (int, float)), None)
-    return Kind(choices, number, bool in members, type(None) in members)
+    return Kind(choices, number, bool in members, type(None) in members, str in members)

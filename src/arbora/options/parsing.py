@@ -37,7 +37,15 @@ class ParseOptions(Component):
     samples: int | None = option(
         None, "Write K trees drawn from the distribution.", "Trees and decoding", low=1, high=10**9
     )
-    seed: int = option(0, "Random seed of samples.", "Trees and decoding", low=0, high=2**63 - 1)
+    seed: int = option(
+        0, "Random seed of samples and tag samples.", "Trees and decoding", low=0, high=2**63 - 1
+    )
+    tag_samples: int = option(
+        0,
+        "Average the distribution over K drawings of the tags from the model's tagger, so that "
+        "doubt about tags is in the probabilities; 0 uses the best tags only.",
+        "Trees and decoding", low=0, high=1000,
+    )  # fmt: skip
     certificates: bool = option(
         False,
         "State in comments whether each tree is provably the best (higher orders).",
@@ -56,6 +64,10 @@ class ParseOptions(Component):
     retag: bool = option(
         False, "Replace the tags and lemmas of the input by the model's own.", "Trees and decoding"
     )
+    source: str | None = option(
+        None, "The source that sentences without the comment # arbora.source are from, one of the "
+        "files that the model was trained on.", "Trees and decoding", default_text="none",
+    )  # fmt: skip
     max_words: int = option(
         2000,
         "Maximum sentence length: time grows with the cube of the length, memory with the square.",
@@ -67,6 +79,16 @@ class ParseOptions(Component):
         if self.kbest is not None and self.samples is not None:
             raise ArgumentError(
                 f"give either {spelled('kbest')} or {spelled('samples')}, not both."
+            )
+        if self.tag_samples and (self.kbest is not None or self.samples is not None):
+            raise ArgumentError(
+                f"{spelled('tag_samples')} cannot be combined with {spelled('kbest')} or "
+                f"{spelled('samples')}."
+            )
+        if self.tag_samples and self.certificates:
+            raise ArgumentError(
+                f"{spelled('tag_samples')} cannot be combined with {spelled('certificates')}: an "
+                "average has no best-scoring tree."
             )
         if self.certificates and (self.kbest is not None or self.samples is not None):
             raise ArgumentError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -12,10 +13,10 @@ import numpy as np
 from arbora.data import Block, Chunk, Sentence, Stage, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
-from arbora.data.source import ReadPath
-from arbora.data.treebank import TreebankSource, is_file, read_treebank
-from arbora.errors import ArgumentError, DataError, ModelError
-from arbora.features import EdgeClusters, WordClusters, read_clusters
+from arbora.data.source import ReadPath, check_path
+from arbora.data.treebank import TreebankSource, is_file, read_treebank, several_files
+from arbora.errors import ArgumentError, DataError, ModelError, unreadable
+from arbora.features import EdgeClusters, SourceClusters, WordClusters, read_clusters
 from arbora.inference.packed import available_threads
 from arbora.models.columns import check_columns
 from arbora.models.constraints import Arcs, Constraints
@@ -24,8 +25,11 @@ from arbora.models.hidden_clusters import HiddenClusters
 from arbora.models.lengths import check_lengths
 from arbora.models.model import Model
 from arbora.models.model_file import from_bytes, read_model, to_bytes, write_model
-from arbora.models.output import ParsedSentence, ParserStage, parse_block
+from arbora.models.output import ParsedBlock, ParsedSentence, parse_block
+from arbora.models.tag_draws import TagDraws
+from arbora.models.vocabulary import Unfamiliar, Vocabulary
 from arbora.options import (
+    FirstOrderOptions,
     ParseOptions,
     ParserOptions,
     current_names,
@@ -37,6 +41,7 @@ from arbora.scoring import Scorer
 
 if TYPE_CHECKING:  # loading and parsing do not need these modules
     from arbora.evaluation import AttachmentScores
+    from arbora.fitting.fit import Fit
     from arbora.fitting.loop import History, Observer
 
 __all__ = ["Parser", "file_name"]
@@ -111,8 +116,9 @@ class Parser(Questions):
         format: str | None = None,  # noqa: A002  # the public name
         skip_bad: bool = False,
         on_error: Callable[[DataError], object] | None = None,
+        sources: bool = True,
     ) -> Parser:
-        """Trains on annotated sentences: a path, an open file or a list.
+        """Trains on annotated sentences: a path, an open file, a list of these, or of sentences.
 
         The best pass is chosen on `dev`. Without `dev`, the last tenth of `train` is held out to
         find the best number of passes; then (`refit`) the parser is retrained on all sentences.
@@ -120,47 +126,64 @@ class Parser(Questions):
         `edge_clusters` are clusters of edges whose shares become features: `EdgeClusters`, or a
         parser with hidden clusters or its file, for the posteriors of these clusters.
         `licence` is the licence of the data, for the model card. With `checkpoint`, the path of the
-        future model file, each pass is saved beside it, and `resume` continues from there.
+        future model file, each pass is saved beside it, and `resume` continues from there. If the
+        sentences are from several files, or have comments `# arbora.source = NAME`, the source of a
+        sentence is a feature of first-order models, unless `sources` is False.
         """
 
-        def block_of(source: TreebankSource, what: str) -> Block:
-            block = read_treebank(source, format, skip_bad=skip_bad, on_error=on_error, trees=True)
-            if not (np.asarray(block.heads) >= 0).any():
-                name = source if isinstance(source, str | os.PathLike) else f"the {what} data"
-                raise DataError(f"no word has a head; {what} data must be annotated", str(name), 1)
-            return block
-
-        from arbora.fitting.fit import Fit, fit_model
+        from arbora.fitting.fit import Fit, check_fit, fit_model
 
         if resume and checkpoint is None:
             raise ArgumentError("resume requires checkpoint, the path of the model file.")
         if start is not None:
-            if word_clusters is not None:
-                raise ArgumentError(
-                    "word_clusters cannot be combined with start, which has its own."
-                )
-            if edge_clusters is not None:
-                raise ArgumentError(
-                    "edge_clusters cannot be combined with start, which has its own."
-                )
-            if self.scorer is not None:
-                raise ArgumentError("scorer cannot be combined with start, which has its own.")
+            self._check_start(word_clusters, edge_clusters)
             self.options = start.model.options.continued(self._given)
-        train_block = block_of(train, "training")
-        dev_block = None if dev is None else block_of(dev, "dev")
+        reading: dict[str, Any] = {"format": format, "skip_bad": skip_bad, "on_error": on_error}
+        train_block = read_annotated(train, "training", **reading)
+        dev_block = None if dev is None else read_annotated(dev, "dev", **reading)
         if isinstance(word_clusters, str | os.PathLike):
             word_clusters = read_clusters(word_clusters)
+        clusters = self._edge_clusters(edge_clusters)
+        if clusters is None and sources and start is None and self._can_have_sources():
+            clusters = SourceClusters.of(train_block)
         fit = Fit(
             self.options, self.threads, self.scorer, None if start is None else start.model,
-            word_clusters, observer, checkpoint, resume, self._edge_clusters(edge_clusters),
+            word_clusters, observer, checkpoint, resume, clusters,
         )  # fmt: skip
+        check_fit(fit)
+        fit, train_block, dev_block = self._before_fit(fit, train_block, dev_block)
         model, self.history = fit_model(fit, train_block, dev_block)
         self._checkpoint_beside = checkpoint
         files = {"train": file_name(train), "dev": file_name(dev)}
+        seen = Vocabulary.of_block(train_block, model.encoder.settings)
+        if start is not None:
+            seen = seen.joined(start.model.vocabulary)
         self._model = model.with_card(
-            files=files, history=_without_times(self.history), licence=_licences(start, licence)
-        )
+            files=files, history=_without_times(self.history), licence=_licences(start, licence),
+            vocabulary=seen.to_card(),
+        )  # fmt: skip
         return self
+
+    def _check_start(self, word_clusters: object, edge_clusters: object) -> None:
+        """Raises for what a parser to continue from has already."""
+        given = {
+            "word_clusters": word_clusters, "edge_clusters": edge_clusters, "scorer": self.scorer,
+        }  # fmt: skip
+        for name, value in given.items():
+            if value is not None:
+                raise ArgumentError(f"{name} cannot be combined with start, which has its own.")
+
+    def _can_have_sources(self) -> bool:
+        """Whether the source of a sentence can be a feature; see `check_edge_clusters`."""
+        order = self.options.order
+        first = isinstance(order, FirstOrderOptions) and not order.clusters
+        return first and self.options.labels != "joint" and self.scorer is None
+
+    def _before_fit(
+        self, fit: Fit, train: Block, dev: Block | None
+    ) -> tuple[Fit, Block, Block | None]:
+        """What the parser is trained on; a pipeline trains its stages here."""
+        return fit, train, dev
 
     def _edge_clusters(
         self, given: str | os.PathLike[str] | Parser | EdgeClusters | None
@@ -176,6 +199,7 @@ class Parser(Questions):
     def parse(
         self,
         source: ReadPath | Iterable[Sentence],
+        /,
         *,
         required: Arcs | None = None,
         forbidden: Arcs | None = None,
@@ -183,12 +207,13 @@ class Parser(Questions):
     ) -> Iterator[ParsedSentence] | list[ParsedSentence]:
         """Parses a file (returns an iterator) or sentences (returns a list).
 
-        The options are those of `ParseOptions`: decode, trees, kbest, samples, seed, keep_heads,
-        max_words. Existing heads and labels are ignored unless `keep_heads` is given. For a list of
-        sentences, `required` has arcs (head, word) or (head, word, label) that the trees must have,
-        and `forbidden` arcs (head, word) that they must not have: a list of arcs for each
-        sentence, a mapping from the sentence's place to such a list, or, for one sentence, the
-        arcs alone. The probabilities are then those given these arcs.
+        The options are those of `ParseOptions`: decode, trees, kbest, samples, tag_samples, seed,
+        keep_heads, source, max_words. Existing heads and labels are ignored unless `keep_heads` is
+        given. For a list of sentences, `required` has arcs (head, word) or (head, word, label) that
+        the trees must have, and `forbidden` arcs (head, word) that they must not have: a list of
+        arcs for each sentence, a mapping from the sentence's place to such a list, or, for one
+        sentence, the arcs alone. The probabilities are then those given these arcs. With
+        `tag_samples`, they are given these arcs for each drawing of the tags, and then averaged.
         """
         how = build(ParseOptions, {"probabilities": True} | options)
         known = required is not None or forbidden is not None
@@ -200,23 +225,47 @@ class Parser(Questions):
         if isinstance(source, Sentence):
             raise ArgumentError("parse() takes a list of sentences: put the sentence into a list.")
         if is_file(source):
+            self._check_named(source)
             return self._parse_file(cast("ReadPath", source), how)
         block = read_treebank(source)
         check_lengths(block, how.max_words)
         if not len(block):
             return []
-        block = self.prepare(block, how)
         constraints = None
         if known:
             labels = self.model.labels
             constraints = Constraints.from_arcs(block.n_words, labels, required, forbidden)
-        return list(parse_block(self.decoder(how), block, how, constraints))
+        seen = self.unfamiliar()
+        seen.add(block)
+        seen.warn()
+        return list(self.parse_block(block, how, constraints))
+
+    def _check_named(self, source: object) -> None:
+        """Raises an error at once for a name without a file; with spaces it is probably a text."""
+        if not isinstance(source, str) or source == "-":
+            return
+        check_path(source)
+        if os.path.exists(source):  # noqa: PTH110  # a text may be too long for a path
+            return
+        if source.split() == [source]:
+            raise unreadable(source, FileNotFoundError("no such file or directory"))
+        beginning = textwrap.shorten(source, 40, placeholder=" ...")
+        raise ArgumentError(f"{beginning!r} is not a file; {self._advice_on_text()}.")
+
+    def _advice_on_text(self) -> str:
+        return "this model takes no text: give it files, or sentences in a list"
 
     def _parse_file(self, path: ReadPath, how: ParseOptions) -> Iterator[ParsedSentence]:
-        decoder = self.decoder(how)
+        decoder, seen = self.decoder(how), self.unfamiliar()
         for chunk in self.chunks(path, how):
+            seen.add(chunk.block)
             if len(chunk.block):
-                yield from parse_block(decoder, self.prepare(chunk.block, how), how)
+                yield from self.parse_block(chunk.block, how, decoder=decoder)
+        seen.warn()
+
+    def unfamiliar(self) -> Unfamiliar:
+        """A counter of what of some input was not in the training data."""
+        return Unfamiliar(self.model.vocabulary)
 
     def __call__(self, block: Block, /) -> Block:
         """The parser as a `Stage`: the block with HEAD and DEPREL replaced."""
@@ -224,12 +273,34 @@ class Parser(Questions):
 
     def stage(self, options: ParseOptions) -> Stage:
         """The parser as a `Stage` with options; refuses those that it cannot honour."""
-        parse = ParserStage(self.decoder(options), options)
+        decoder = self.decoder(options)
 
         def stage(block: Block, /) -> Block:
-            return parse(self.prepare(block, options))
+            if not len(block):
+                return block
+            parsed = self.parse_block(block, options, decoder=decoder)
+            return parsed.to_block(options.probabilities, options.certificates)
 
         return stage
+
+    def parse_block(
+        self,
+        block: Block,
+        options: ParseOptions,
+        constraints: Constraints | None = None,
+        decoder: Decoder | None = None,
+    ) -> ParsedBlock:
+        """Parses every sentence of a block, after the stages before the parser."""
+        decoder = self.decoder(options) if decoder is None else decoder
+        prepared = self.prepare(block, options)
+        draws = self.draw_tags(block, options) if options.tag_samples else None
+        return parse_block(decoder, prepared, options, constraints, draws)
+
+    def draw_tags(self, block: Block, options: ParseOptions) -> TagDraws:  # noqa: ARG002
+        """Drawings of the block's tags; a parser without a tagger has none."""
+        raise ArgumentError(
+            "tag_samples requires a model with a tagger: train one with arbora.Pipeline."
+        )
 
     def prepare(self, block: Block, options: ParseOptions) -> Block:
         """The block itself, if it has the columns that the model uses; else raises an error."""
@@ -251,7 +322,7 @@ class Parser(Questions):
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[Chunk]:
         """A file in blocks that can be parsed in bounded memory, whatever the options are."""
-        trees = options.kbest or options.samples or 1
+        trees = options.kbest or options.samples or options.tag_samples or 1
         size = max(CHUNK_SIZE // trees, _SMALLEST_CHUNK)
         return read_blocks(
             path, format, skip_bad, on_error, chunk_size=size, max_words=options.max_words
@@ -259,7 +330,9 @@ class Parser(Questions):
 
     def decoder(self, options: ParseOptions | None = None) -> Decoder:
         """The model ready to parse; unsupported options raise an error."""
-        return Decoder.for_options(self.model, self.threads, options or ParseOptions())
+        how = options or ParseOptions()
+        model = self.model if how.source is None else self.model.with_source(how.source)
+        return Decoder.for_options(model, self.threads, how)
 
     def evaluate(self, gold: TreebankSource, **options: Any) -> AttachmentScores:
         """Parses annotated sentences and scores the result."""
@@ -269,7 +342,7 @@ class Parser(Questions):
         block = read_treebank(gold)
         parsed: Iterable[Sentence] = ()
         if len(block):
-            parsed = parse_block(self.decoder(how), self.prepare(block, how), how)
+            parsed = self.parse_block(block, how)
         return evaluate(list(sentences_of(block)), list(parsed))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -290,8 +363,19 @@ class Parser(Questions):
         return _from_bytes, (to_bytes(self._model), self.threads)
 
 
+def read_annotated(source: TreebankSource, what: str, **reading: Any) -> Block:
+    """A treebank in one block; raises if no word has a head."""
+    block = read_treebank(source, trees=True, **reading)
+    if not (np.asarray(block.heads) >= 0).any():
+        name = source if isinstance(source, str | os.PathLike) else f"the {what} data"
+        raise DataError(f"no word has a head; {what} data must be annotated", str(name), 1)
+    return block
+
+
 def file_name(source: object) -> str | None:
-    """The name of a file without its folders."""
+    """The name of a file without its folders, or the names of several."""
+    if (files := several_files(source)) is not None:
+        return ", ".join(filter(None, map(file_name, files))) or None
     if source == "-" or not isinstance(source, str | os.PathLike):
         return None
     return os.path.basename(source)  # noqa: PTH119  # a Path is no shorter

@@ -2,18 +2,19 @@
 
 from typing import TYPE_CHECKING, Any
 
+from arbora.options import StageOptions
 from arbora.pipeline.document import Document
 from arbora.pipeline.pipeline import Pipeline, load
 
 if TYPE_CHECKING:
-    from arbora.pipeline.training import StageOptions, train_stages
+    from arbora.pipeline.training import train_stages
 
 __all__ = ["Document", "Pipeline", "StageOptions", "load", "train_stages"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("StageOptions", "train_stages"):  # parsing does not need what trains
+    if name == "train_stages":  # parsing does not need what trains
         from arbora.pipeline import training
 
-        return getattr(training, name)
+        return training.train_stages
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

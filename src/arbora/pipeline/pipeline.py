@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,18 +12,16 @@ from numpy.typing import NDArray
 
 from arbora.data import Block, Chunk
 from arbora.data.source import ReadPath, check_path
-from arbora.data.treebank import TreebankSource, read_treebank
+from arbora.data.treebank import TreebankSource
 from arbora.errors import ArgumentError, DataError
-from arbora.features import read_clusters
 from arbora.models.columns import check_columns
 from arbora.models.lengths import check_lengths
 from arbora.models.model import Model, StoredStage
 from arbora.models.model_file import from_bytes, read_model, to_bytes
-from arbora.models.output import parse_block
-from arbora.options import ParseOptions
+from arbora.models.tag_draws import TagDraws
+from arbora.options import ParseOptions, StageOptions
 from arbora.options.build import build
 from arbora.parsers import Parser
-from arbora.parsers.parser import file_name
 from arbora.pipeline.document import Document
 from arbora.pipeline.installed import find_model
 from arbora.pipeline.texts import looks_like_text
@@ -31,7 +29,8 @@ from arbora.segmentation import Segmented, Segmenter
 from arbora.tagging import Lemmatiser, Tagger
 
 if TYPE_CHECKING:
-    from arbora.pipeline.training import StageOptions
+    from arbora.fitting.fit import Fit
+    from arbora.pipeline.training import StageProgress
 
 __all__ = ["STAGES", "TEXT", "Pipeline", "load"]
 
@@ -39,6 +38,16 @@ __all__ = ["STAGES", "TEXT", "Pipeline", "load"]
 STAGES: dict[str, Any] = {"segmenter": Segmenter, "tagger": Tagger, "lemmatiser": Lemmatiser}
 
 TEXT = "text"  # the name of the format
+
+
+@dataclass
+class _Training:
+    """What `fit` trains besides the parser, and the entry of the card about it."""
+
+    options: StageOptions
+    on_stage: StageProgress | None
+    stages: dict[str, StoredStage] = field(default_factory=dict)
+    card: dict[str, Any] = field(default_factory=dict)
 
 
 class Pipeline(Parser):
@@ -51,6 +60,7 @@ class Pipeline(Parser):
     segmenter: Segmenter | None = None
     tagger: Tagger | None = None
     lemmatiser: Lemmatiser | None = None
+    _training: _Training
 
     @classmethod
     def from_model(cls, model: Model, threads: int | None = None) -> Pipeline:
@@ -65,33 +75,76 @@ class Pipeline(Parser):
         dev: TreebankSource | None = None,
         *,
         stages: StageOptions | None = None,
+        on_stage: StageProgress | None = None,
         **keywords: Any,
     ) -> Pipeline:
         """Trains the stages, and then the parser on tags and lemmas as they will predict them.
 
-        The keywords are those of `Parser.fit`. A parser to continue from (`start`) keeps its own
-        stages.
+        The other keywords are those of `Parser.fit`. `on_stage` is called with the name of what is
+        trained (segmenter, tagger, lemmatiser, folds) and the share of it that is done. A parser to
+        continue from (`start`) keeps its own stages, and its tagger and lemmatiser annotate the new
+        sentences unless `folds` is 0.
         """
+        self._training = _Training(StageOptions() if stages is None else stages, on_stage)
+        super().fit(train, dev, **keywords)
+        self._model = self.model.with_card(stages=self._training.card)
+        return self._take(self._training.stages)
+
+    def _before_fit(
+        self, fit: Fit, train: Block, dev: Block | None
+    ) -> tuple[Fit, Block, Block | None]:
+        """Trains the stages, or takes those of the model to continue from."""
+        if fit.start is not None:
+            return fit, *self._annotated(fit.start, train, dev)
+        from arbora.fitting.checkpoint import path_beside
+        from arbora.pipeline.stage_checkpoint import StageCheckpoint
         from arbora.pipeline.training import train_stages
 
-        start, clusters = keywords.get("start"), keywords.get("word_clusters")
-        if start is not None:
-            super().fit(train, dev, **keywords)
-            return self._take(start.model.stages)
-        if isinstance(clusters, str | os.PathLike):
-            keywords["word_clusters"] = clusters = read_clusters(clusters)
-        reading = {
-            name: keywords.pop(name)
-            for name in ("format", "skip_bad", "on_error")
-            if name in keywords
-        }
-        trained = read_treebank(train, trees=True, **reading)
-        held_out = None if dev is None else read_treebank(dev, trees=True, **reading)
-        made = train_stages(trained, held_out, stages, threads=self.threads, word_clusters=clusters)
-        super().fit(made.train, made.dev, **keywords)
-        files = {"train": file_name(train), "dev": file_name(dev)}
-        self._model = self.model.with_card(files=files)
-        return self._take(made.stored())
+        own, place, clusters = self._training, fit.checkpoint_beside, fit.word_clusters
+        saved = None
+        if place is not None:
+            saved = StageCheckpoint.beside(place, train, dev, own.options, clusters)
+        if fit.resume and place is not None and saved is not None:
+            made = saved.read()
+            fit = replace(fit, resume=path_beside(place).exists())
+        else:
+            made = train_stages(
+                train, dev, own.options, threads=self.threads, word_clusters=clusters,
+                progress=own.on_stage,
+            )  # fmt: skip
+            if saved is not None:
+                saved.write(made)
+        own.stages, own.card = made.stored(), made.card()
+        return fit, made.train, made.dev
+
+    def _annotated(
+        self, start: Model, train: Block, dev: Block | None
+    ) -> tuple[Block, Block | None]:
+        """The treebank as the stages of the model to continue from annotate it."""
+        own = self._training
+        earlier = start.card.get("stages") or {}
+        before = Pipeline.from_model(start, self.threads)
+        retag = ParseOptions(retag=True, allow_missing=True)
+        predicts = own.options.folds > 0 and before.tagger is not None
+        own.stages = start.stages
+        own.card = {"trained": {name: {} for name in start.stages}, "skipped": {}} | earlier
+        own.card |= {"folds": earlier.get("folds", 0) if predicts else 0}
+        own.card |= {"measured_on": earlier.get("measured_on")}
+        if not predicts:
+            return train, dev
+        return before.prepare(train, retag), None if dev is None else before.prepare(dev, retag)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to a file, which is replaced only when it is complete.
+
+        Afterwards the training checkpoints beside it are removed.
+        """
+        super().save(path)
+        beside = self._checkpoint_beside
+        if beside is not None and os.path.realpath(beside) == os.path.realpath(path):
+            from arbora.pipeline.stage_checkpoint import StageCheckpoint
+
+            StageCheckpoint.remove_beside(beside)
 
     def _take(self, stages: dict[str, StoredStage]) -> Pipeline:
         """This pipeline with other stages."""
@@ -120,8 +173,10 @@ class Pipeline(Parser):
         found = self._segmenter().segment(text)
         if not len(found.block):
             return Document(text, (), ())
-        block = self.prepare(found.block, how)
-        parsed = tuple(parse_block(self.decoder(how), block, how))
+        seen = self.unfamiliar()
+        seen.add(found.block)
+        seen.warn()
+        parsed = tuple(self.parse_block(found.block, how))
         return Document(text, parsed, _places(found))
 
     def pipe(self, texts: Iterable[str], **options: Any) -> Iterator[Document]:
@@ -141,6 +196,18 @@ class Pipeline(Parser):
         if not options.allow_missing:
             check_columns(block, self.model.encoder.settings, "this model cannot fill them in")
         return block
+
+    def draw_tags(self, block: Block, options: ParseOptions) -> TagDraws:
+        """Drawings of the tags that the input lacks, with the lemmas that follow from them."""
+        if self.tagger is None:
+            return super().draw_tags(block, options)
+        drawn = self.tagger.samples(
+            block, options.tag_samples, options.seed, retag=options.retag, threads=self.threads
+        )
+        finished = drawn
+        if self.lemmatiser is not None and self.model.encoder.settings.lemma:
+            finished = [self.lemmatiser(one, relemmatise=options.retag) for one in drawn]
+        return TagDraws.found(block, drawn, finished)
 
     def chunks(
         self,
@@ -164,6 +231,11 @@ class Pipeline(Parser):
             check_lengths(block, options.max_words)
             done += block.size
             yield Chunk(block, (), done, None)
+
+    def _advice_on_text(self) -> str:
+        if self.segmenter is None:
+            return super()._advice_on_text()
+        return "call the pipeline itself, as in nlp(text), to parse a text"
 
     def _segmenter(self) -> Segmenter:
         if self.segmenter is None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from arbora.data.blocks import is_model
 from arbora.data.formats import FORMATS
 from arbora.data.formats.protocols import Sign
 from arbora.data.source import ReadPath
@@ -21,7 +22,7 @@ _COMPRESSED = (b"\x1f\x8b",)  # gzip; a compressed file is a treebank unless the
 def looks_like_text(source: ReadPath) -> bool:
     """Whether no format recognises the beginning of a file, and its first line has no tab."""
     beginning = _beginning(source)
-    if not beginning or beginning.startswith(_COMPRESSED):
+    if not beginning or beginning.startswith(_COMPRESSED) or is_model(beginning):
         return False
     if any(one.reader.recognises(beginning) is not Sign.no for one in FORMATS.values()):
         return False

@@ -88,6 +88,11 @@ class Workshop:
         """How long the job took; empty if unknown."""
         return _read(self._path("timings", job)) or {}
 
+    def missing(self, jobs: Iterable[Job]) -> tuple[int, int]:
+        """How many of these jobs have no result yet, and how many there are."""
+        every = {self._key(job): job for job in jobs}
+        return sum(self.result(job) is None for job in every.values()), len(every)
+
     def run(self, jobs: Iterable[Job], progress: Progress) -> None:
         """Runs all jobs that have no result yet, original data and long jobs first."""
         every = list({self._key(job): job for job in jobs}.values())

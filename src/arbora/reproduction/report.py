@@ -35,12 +35,21 @@ class Report:
     files: list[Path]
 
 
-def write_report(results: Results, tables: dict[str, Table], command: str, out: Path) -> Report:
-    """Writes PAPER.md, PAPER.json, the plots, and times, which differ between runs, apart."""
+def write_report(
+    results: Results,
+    tables: dict[str, Table],
+    command: str,
+    out: Path,
+    missing: tuple[int, int] = (0, 0),
+) -> Report:
+    """Writes PAPER.md, PAPER.json, the plots, and times, which differ between runs, apart.
+
+    `missing` is the number of runs without a result, and that of all.
+    """
     recipe = results.recipe
     verdicts = [judge(results, tables, claim) for claim in recipe.claims]
     written = [path for table in tables.values() for path in _plot(recipe, table, out)]
-    page = _page(results, tables, verdicts, command, {path.stem for path in written})
+    page = _page(results, tables, verdicts, command, {path.stem for path in written}, missing)
     contents = json.dumps(_as_dict(results, tables, verdicts, command), indent=1)
     times = {name: table.times for name, table in tables.items() if table.times}
     texts = {".md": page, ".json": contents}
@@ -59,12 +68,18 @@ def _page(
     verdicts: list[dict[Way, Verdict]],
     command: str,
     plots: set[str],
+    missing: tuple[int, int],
 ) -> str:
     recipe = results.recipe
     lines = [f"# {recipe.citation}: {recipe.title}", ""]
     lines += [f"The paper's tables by its own recipe, written by `{command}`.", ""]
     if results.quick is not None:
         lines += ["**A quick run on a part of the data: these figures are not results.**", ""]
+    if missing[0]:
+        told = (
+            f"**{missing[0]} of {missing[1]} runs are missing: their cells are empty, and verdicts"
+        )
+        lines += [f"{told} are of those that are here.**", ""]
     lines += _explanation(recipe)
     lines += ["## Claims", "", "| | claim | section | verdict | figure |", _RULE_OF_CLAIMS]
     for number, (claim, found) in enumerate(zip(recipe.claims, verdicts, strict=True), 1):

@@ -29,12 +29,14 @@ def reproduce(
     out: str | os.PathLike[str] | None = None,
     progress: Progress = lambda *_: None,
     command: str = "",
+    report_only: bool = False,
 ) -> Report:
     """Reproduces tables of a paper on the treebanks of a folder.
 
     `tables` and `languages` are names of the recipe (default: all). Results are kept in `out`
     (default: reproduction/PAPER), where a later call finds them. `quick` uses a part of the data.
-    `progress` is called after each of the runs, which use `processes` processes.
+    `progress` is called after each of the runs, which use `processes` processes. `report_only` runs
+    nothing, and reports on the results that are there.
     """
     recipe = read_recipe(paper)
     chosen = [recipe.table(name) for name in tables] if tables else list(recipe.tables)
@@ -45,13 +47,16 @@ def reproduce(
         raise ArgumentError(f"jobs must be at least 1, not {processes}.")
     folder = Path("reproduction") / paper if out is None else Path(out)
     workshop = Workshop(banks, folder, processes)
-    workshop.run(jobs_of(recipe, chosen, corpora, limits), progress)
+    jobs = jobs_of(recipe, chosen, corpora, limits)
+    if not report_only:
+        workshop.run(jobs, progress)
+    missing = workshop.missing(jobs)
     results = Results(recipe, workshop, corpora, limits)
     made: dict[str, Table] = {}
     for spec in chosen:
         build = accuracy_table if spec.kind == "accuracy" else measured_table
         made[spec.name] = build(results, spec)
-    return write_report(results, made, command, folder)
+    return write_report(results, made, command, folder, missing)
 
 
 def _languages(recipe: Recipe, languages: Sequence[str] | None, quick: bool) -> list[str]:

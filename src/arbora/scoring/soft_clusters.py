@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import ClassVar
 
 import numpy as np
@@ -16,8 +17,6 @@ from arbora.scoring.scorer import Pullback
 from arbora.types import FloatArray
 
 __all__ = ["SoftClusterScorer"]
-
-_ROW_BITS = 16
 
 
 class SoftClusterScorer(LinearScorer):
@@ -35,7 +34,7 @@ class SoftClusterScorer(LinearScorer):
         bits: int,
         edge_clusters: EdgeClusters,
         *,
-        row_bits: int = _ROW_BITS,
+        row_bits: int,
         arc_filter: NDArray[np.uint16] | None = None,
         threads: int = 1,
     ) -> None:
@@ -44,6 +43,12 @@ class SoftClusterScorer(LinearScorer):
             arc_filter=arc_filter, threads=threads,
         )  # fmt: skip
         self.edge_clusters = edge_clusters
+
+    def with_edge_clusters(self, edge_clusters: EdgeClusters) -> SoftClusterScorer:
+        """The same weights with as many other clusters."""
+        other = copy(self)
+        other.edge_clusters = edge_clusters
+        return other
 
     @property
     def n_labels(self) -> None:

@@ -12,7 +12,8 @@ from arbora._core import tagging as kernels
 from arbora.data import Block
 from arbora.errors import ArgumentError
 from arbora.features import WordClusters
-from arbora.options import TaggerOptions
+from arbora.options import LemmatiserOptions, TaggerOptions
+from arbora.tagging.lemma_training import train_lemmatiser
 from arbora.tagging.tagger import Tagger, count_threads
 from arbora.tagging.treebank_tags import TreebankTags
 
@@ -183,11 +184,14 @@ def jackknife(
     options: TaggerOptions | None = None,
     threads: int | None = None,
     word_clusters: WordClusters | None = None,
+    lemmatiser: LemmatiserOptions | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> Block:
     """The treebank with predicted tags, for training a parser on tags as it will see them.
 
-    Each fold (neighbouring sentences) is tagged by a tagger that was trained on the others.
-    Columns that the treebank does not have stay as they are.
+    Each fold (neighbouring sentences) is tagged by a tagger that was trained on the others. With
+    `lemmatiser`, the lemmas are predicted as well, given these tags. Columns that the treebank does
+    not have stay as they are. `progress` is called with the share of the folds that is done.
     """
     if not isinstance(folds, int) or not 2 <= folds <= len(train):
         raise ArgumentError(
@@ -198,12 +202,15 @@ def jackknife(
     for fold in range(folds):
         first, last = len(train) * fold // folds, len(train) * (fold + 1) // folds
         texts = train.texts(0, first), train.texts(last, len(train))
-        tagger = train_tagger(
-            train.reread(b"".join(texts)), None, options, threads, word_clusters=word_clusters
-        )
+        others = train.reread(b"".join(texts))
+        tagger = train_tagger(others, None, options, threads, word_clusters=word_clusters)
         part = Block(
             train.texts(first, last), train.layout, first_sentence=train.first_sentence + first
         )
         tagged = tagger(part, retag=True, threads=threads)
+        if lemmatiser is not None:
+            tagged = train_lemmatiser(others, None, lemmatiser)(tagged, relemmatise=True)
         pieces.append(tagged.texts(0, len(tagged)))
+        if progress is not None:
+            progress((fold + 1) / folds)
     return train.reread(b"".join(pieces))

@@ -1,0 +1,42 @@
+"""Trees of many sentences with their figures, as a decoder finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arbora.types import FloatArray, IntArray
+
+__all__ = ["ParsedTrees"]
+
+
+@dataclass(frozen=True)
+class ParsedTrees:
+    """Trees of many sentences as flat arrays; label indices are -1 without labels.
+
+    The probabilities of arcs, of labels given the arc, and the log-probabilities of trees are empty
+    unless asked for, and so are the words' likeliest other heads. `certified` marks trees that are
+    provably the best, and `gaps` has an upper bound on how much better another tree may be.
+    """
+
+    heads: IntArray
+    labels: IntArray
+    arc_probabilities: FloatArray
+    label_probabilities: FloatArray
+    log_probs: FloatArray
+    certified: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    gaps: FloatArray = field(default_factory=lambda: np.empty(0))
+    runner_ups: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    runner_up_probabilities: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def joined(cls, parts: Sequence[ParsedTrees]) -> ParsedTrees:
+        """The concatenation of several results."""
+        if not parts:
+            nothing, none = np.empty(0), np.empty(0, dtype=np.int32)
+            return cls(none, none, nothing, nothing, nothing)
+        names = [each.name for each in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

@@ -1,0 +1,214 @@
+"""Doubt about tags: trees and probabilities averaged over drawn tags."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import arbora
+from arbora import ArboraError, Mixture, Sentence
+from arbora.data.treebank import read_treebank
+from arbora.options import (
+    LemmatiserOptions,
+    ParseOptions,
+    SegmenterOptions,
+    TaggerOptions,
+)
+from arbora.pipeline import Pipeline, StageOptions
+from tests.cli.conftest import arbora_process
+from tests.small_parsers import sentences
+
+STAGES = StageOptions(
+    SegmenterOptions(passes=2), TaggerOptions(passes=2), LemmatiserOptions(passes=2), folds=2
+)
+SMALL = {"threads": 1, "passes": 1, "bits": 14, "label_bits": 9, "refit": False}
+KINDS = {
+    "staged": {},
+    "joint": {"labels": "joint"},
+    "no labels": {"labels": "none"},
+    "projective": {"trees": "projective"},
+    "clusters": {"clusters": 2},
+    "exact": {"order": "sibling", "trees": "projective", "inference": "exact"},
+    "beliefs": {"order": "grandsibling", "inference": "bp"},
+    "dual": {"order": "grandsibling", "inference": "dual"},
+}
+THREE = {"NOUN": "NOUN", "PROPN": "NOUN", "PRON": "NOUN", "VERB": "VERB", "AUX": "VERB"}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def nlp(request):
+    options = SMALL | KINDS[request.param]
+    return Pipeline(**options).fit(sentences("train", 80), sentences("dev", 20), stages=STAGES)
+
+
+@pytest.fixture(scope="module")
+def first_order():
+    return Pipeline(**SMALL).fit(sentences("train", 80), sentences("dev", 20), stages=STAGES)
+
+
+def bare(count=6):
+    return [Sentence.from_words(one.forms) for one in sentences("test", count)]
+
+
+def marginals_of(nlp, block):
+    """P(arc) of each sentence by the model's own sums, whatever its order is."""
+    decoder = nlp.decoder()
+    encoded = nlp.model.encoder.encode(block)
+    scored = decoder.score(encoded, np.arange(len(block)))
+    found = decoder.calibrated(scored)
+    arcs = found.arcs.reshape(-1, found.scores.depth).sum(axis=1)
+    sizes = (block.n_words + 1) ** 2
+    return [
+        one.reshape(int(n) + 1, int(n) + 1)
+        for one, n in zip(np.split(arcs, np.cumsum(sizes)[:-1]), block.n_words, strict=True)
+    ]
+
+
+def test_the_average_is_the_mean_of_separate_parses(nlp):
+    given, count = bare(), 5
+    drawn = nlp.tagger.samples(read_treebank(given), count, 3)
+    if nlp.lemmatiser is not None:
+        drawn = [nlp.lemmatiser(one) for one in drawn]
+    assert len({block.text(0) + block.text(1) for block in drawn}) > 1
+    tables = [
+        np.mean(one, axis=0) for one in zip(*(marginals_of(nlp, b) for b in drawn), strict=True)
+    ]
+    for decode in (None, "map") if "mbr" not in nlp.model.options.keywords().values() else (None,):
+        if decode == "map" and nlp.model.options.keywords().get("inference") == "bp":
+            continue
+        found = nlp.parse(given, tag_samples=count, seed=3, decode=decode)
+        for table, tree in zip(tables, found, strict=True):
+            words = np.arange(1, len(tree) + 1)
+            np.testing.assert_allclose(tree.arc_probabilities, table[tree.heads, words], atol=1e-9)
+            table = table.copy()
+            table[tree.heads, words] = -1.0
+            others = table[:, 1:].max(axis=0)
+            np.testing.assert_allclose(tree.runner_up_probabilities, others, atol=1e-9)
+
+
+def test_trees_are_those_of_the_mixture(first_order):
+    given, count = bare(), 6
+    drawn = first_order.tagger.samples(read_treebank(given), count, 0)
+    drawn = [list(arbora.data.conllu.sentences_of(first_order.lemmatiser(one))) for one in drawn]
+    found = first_order.parse(given, tag_samples=count)
+    for i, tree in enumerate(found):
+        mixture = Mixture([first_order.distribution(draw[i]) for draw in drawn])
+        assert mixture.mbr().heads.tolist() == tree.heads.tolist()
+        np.testing.assert_allclose(
+            tree.arc_probabilities,
+            mixture.marginals[tree.heads, np.arange(1, len(tree) + 1)], atol=1e-9,
+        )  # fmt: skip
+        labelled = [first_order.label(draw[i], tree.heads) for draw in drawn]
+        unlabelled = mixture.log_prob(tree.heads)
+        assert tree.log_prob <= unlabelled + 1e-9
+        assert (tree.label_probabilities <= 1.0).all()
+        if all(one.labels == tree.labels for one in labelled):
+            terms = [
+                m.log_prob(tree.heads) + np.log(one.label_probabilities).sum()
+                for m, one in zip(mixture.components, labelled, strict=True)
+            ]
+            expected = np.logaddexp.reduce(terms) - np.log(count)
+            assert tree.log_prob == pytest.approx(expected, abs=1e-9)
+
+
+def simplified(part, count):
+    """Sentences with three tags, and nothing else that a tagger has to find."""
+    block = read_treebank(sentences(part, count))
+    tags = [[THREE.get(tag, "X") for tag in block.column(i, 3)] for i in range(len(block))]
+    none = [["_"] * len(row) for row in tags]
+    return block.with_columns(upos=tags, xpos=none, feats=none, lemmas=none)
+
+
+def sequences(tagger, words):
+    """Every tag sequence of a sentence and its probability, by the chain rule."""
+    chances = {(): 1.0}
+    for place in range(len(words)):
+        longer = {}
+        for before, chance in chances.items():
+            tags = [[*before, *["_"] * (len(words) - place)]]
+            block = arbora.data.Block.from_columns([words], upos=tags)
+            posterior = tagger.tag(block, posterior=True).posterior[place]
+            for tag, share in zip(tagger.upos, posterior, strict=True):
+                longer[*before, tag] = chance * share
+        chances = longer
+    return chances
+
+
+def test_the_limit_is_the_sum_over_all_tag_sequences():
+    nlp = Pipeline(**SMALL).fit(simplified("train", 60), simplified("dev", 20), stages=STAGES)
+    assert len(nlp.tagger.upos) == 3
+    words, count = ["Grandmother", "mends", "nets", "."], 1000
+    chances = sequences(nlp.tagger, words)
+    assert len(chances) == len(list(product(range(3), repeat=len(words))))
+    assert sum(chances.values()) == pytest.approx(1.0)
+    tables = {
+        tags: marginals_of(nlp, arbora.data.Block.from_columns([words], upos=[list(tags)]))[0]
+        for tags in chances
+    }
+    exact = sum(chance * tables[tags] for tags, chance in chances.items())
+    spread = sum(c * (tables[tags] - exact) ** 2 for tags, c in chances.items())
+    tree = nlp.parse([Sentence.from_words(words)], tag_samples=count)[0]
+    arcs = (tree.heads, np.arange(1, len(words) + 1))
+    error = 4.5 * np.sqrt(spread[arcs] / count) + 1e-9
+    assert (np.abs(tree.arc_probabilities - exact[arcs]) <= error).all()
+    best = nlp.parse([Sentence.from_words(words)])[0]
+    assert np.abs(best.arc_probabilities - exact[arcs]).max() > 1e-4  # doubt makes a difference
+
+
+def test_sentences_with_tags_are_not_in_doubt(first_order):
+    tagged = list(sentences("test", 4))
+    mixed = [tagged[0], *bare(2), *tagged[1:]]
+    plain = first_order.parse(mixed)
+    found = first_order.parse(mixed, tag_samples=4)
+    for i in (0, 3, 4, 5):
+        assert bytes(found[i]) == bytes(plain[i])
+        assert found[i].arc_probabilities.tolist() == plain[i].arc_probabilities.tolist()
+    again = first_order.parse(mixed, tag_samples=4, retag=True)
+    assert again[0].arc_probabilities.tolist() != plain[0].arc_probabilities.tolist()
+
+
+def test_tags_are_the_best_ones(first_order):
+    plain, found = first_order.parse(bare()), first_order.parse(bare(), tag_samples=3)
+    assert [one.upos for one in plain] == [one.upos for one in found]
+    assert [one.feats for one in plain] == [one.feats for one in found]
+
+
+def test_bytes_do_not_depend_on_threads_or_batches(first_order):
+    block = read_treebank(bare(12))
+    options = ParseOptions(tag_samples=4, probabilities=True, seed=9)
+    one = first_order.stage(options)(block)
+    two = Pipeline.from_model(first_order.model, threads=2).stage(options)(block)
+    assert one.texts(0, len(one)) == two.texts(0, len(two))
+    assert b"# arbora.probabilities = averaged over 4 tag sequences" in one.text(0)
+    part = arbora.data.Block(block.texts(5, 8), block.layout, first_sentence=5)
+    alone = first_order.stage(options)(part)
+    assert alone.texts(0, 3) == one.texts(5, 8)
+    other = first_order.stage(ParseOptions(tag_samples=4, probabilities=True, seed=1))(block)
+    assert other.texts(0, len(other)) != one.texts(0, len(one))
+
+
+def test_corrections_hold_in_every_drawing(first_order):
+    given = bare(2)
+    arc = (3, 1)
+    tree = first_order.parse(given, required=[[arc], []], tag_samples=4)[0]
+    assert tree.heads[0] == 3
+    assert tree.arc_probabilities[0] == pytest.approx(1.0)
+
+
+def test_what_cannot_be_averaged_is_refused(first_order):
+    for options in ({"kbest": 2}, {"samples": 2}, {"certificates": True}):
+        with pytest.raises(ArboraError, match="tag_samples"):
+            first_order.parse(bare(1), tag_samples=2, **options)
+    with pytest.raises(ArboraError, match="requires a model with a tagger"):
+        arbora.Parser.from_model(first_order.model).parse(sentences("test", 1), tag_samples=2)
+
+
+def test_the_command_averages(first_order, tmp_path):
+    first_order.save(tmp_path / "village.arbora")
+    shared = ("parse", "--model", tmp_path / "village.arbora", "The gulls sleep on the wall.")
+    found = arbora_process(*shared, "--probabilities", "--tag-samples", "4").stdout
+    assert "averaged over 4 tag sequences" in found
+    listed = arbora_process(*shared, "--tag-samples", "4", "--least-certain", "2").stdout
+    assert len(listed.splitlines()) == 3
