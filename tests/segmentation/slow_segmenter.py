@@ -15,7 +15,7 @@ __all__ = ["SlowSegmenter"]
 _SPACE, _LOWER, _UPPER, _DIGIT, _NUMBER, _OPENING, _CLOSING = 1, 2, 3, 6, 7, 8, 9
 _HIRAGANA = 14
 _PART, _MATCH = 16, 12
-_VOWELS = "aeiouyáàâäãåāăąæéèêëēėęěíìîïīįıóòôöõōőøœúùûüūůűųýÿ"
+_VOWELS = "aeiouyáàâäãåāăąæéèêëēėęěíìîïīįıóòôöõōőøœúùûüūůűųýÿ"  # noqa: RUF001
 _ENDINGS = (
     "com", "net", "org", "edu", "gov", "htm", "html", "pdf", "doc", "xls", "ppt", "txt", "zip",
     "jpg", "gif", "png", "docx", "xlsx",
@@ -386,7 +386,8 @@ class SlowSegmenter:
             ("kind", ()), ("kind known", (known, length)), ("kind shape", (own["shape"], known)),
             ("kind suffix 1", (piece(core[1] - 1, core[1]),)),
             ("kind suffix 2", (piece(core[1] - 2, core[1]),)),
-            ("kind suffix 3", (piece(core[1] - 3, core[1]), known)), ("kind core", (hash_of(word),)),
+            ("kind suffix 3", (piece(core[1] - 3, core[1]), known)),
+            ("kind core", (hash_of(word),)),
             ("kind previous", (previous["form"],)), ("kind next", (following["form"],)),
             ("kind next suffix", (following["suffix"],)),
         ]  # fmt: skip
