@@ -9,6 +9,7 @@ from tests.cli.conftest import TREEBANK
 
 TRAIN, DEV = str(TREEBANK / "train.conllu"), str(TREEBANK / "dev.conllu")
 SMALL = ["--bits", "14", "--label-bits", "6", "--passes", "1", "--threads", "1"]
+SMALL += ["--only", "parser"]
 
 
 def test_the_old_name_of_an_option_works_with_a_note(run, tmp_path, monkeypatch):

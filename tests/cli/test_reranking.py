@@ -6,6 +6,7 @@ import arbora
 from tests.cli.conftest import GOLD, TREEBANK, assert_one_sentence
 
 SMALL = ["--bits", "14", "--label-bits", "7", "--passes", "2", "--threads", "1"]
+SMALL += ["--only", "parser"]
 
 
 def test_reranking(run, tmp_path, monkeypatch):

@@ -124,7 +124,7 @@ def test_an_interrupt_is_told_below_the_bar(tmp_path, monkeypatch):
     train = str(TREEBANK / "train.conllu")
     status, text = on_a_terminal(
         "train", train, "--bits", "14", "--label-bits", "7", "--threads", "1", "--passes", "999",
-        "--patience", "999", "--model", "m.arbora", interrupt_at="pass   2/999",
+        "--patience", "999", "--only", "parser", "--model", "m.arbora", interrupt_at="pass   2/999",
     )  # fmt: skip
     assert status == 130
     message = (

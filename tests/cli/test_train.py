@@ -16,7 +16,8 @@ from arbora.options import ParserOptions, public_options
 from tests.cli.conftest import GOLD, TREEBANK, arbora_process, assert_one_sentence
 
 TRAIN, DEV = str(TREEBANK / "train.conllu"), str(TREEBANK / "dev.conllu")
-SMALL = ["--bits", "14", "--label-bits", "7", "--passes", "2", "--threads", "1"]
+TINY = ["--bits", "14", "--label-bits", "7", "--passes", "2", "--threads", "1"]
+SMALL = [*TINY, "--only", "parser"]
 
 
 @pytest.fixture(autouse=True)
@@ -135,6 +136,7 @@ def test_train(run, folder):
     parser = arbora.load("m.arbora")
     dev = parser.model.card["dev"]
     assert f"UAS {dev['uas']:.2f}, LAS {dev['las']:.2f} (rule conll2018)" in done.stdout
+    assert re.search(r"best pass +\d of 2, by LAS\n", done.stdout)
     assert parser.evaluate(DEV).uas == pytest.approx(dev["uas"])
     for part in ("4,676 words in 400 sentences", "single (chosen", "lemma, upos, xpos, feats",
                  "m.arbora (", "arbora parse --model m.arbora"):  # fmt: skip
@@ -229,7 +231,7 @@ def test_rates_are_numbers_or_found(run):
     done = run("train", TRAIN, "--model", "m.arbora", "--rate", "fast")
     assert done.exit_code == 2
     assert_one_sentence(done.stderr, "rate must be a number or auto, not 'fast'.")
-    done = run("tune", TRAIN, "--dev", DEV, "--grid", "rate=0.1,auto", *SMALL, "--json")
+    done = run("tune", TRAIN, "--dev", DEV, "--grid", "rate=0.1,auto", *TINY, "--json")
     assert done.exit_code == 0, done.stderr
     tried = [trial["options"]["rate"] for trial in json.loads(done.stdout)["trials"]]
     assert sorted(map(str, tried)) == ["0.1", "auto"]
@@ -349,7 +351,7 @@ def test_standard_input_needs_a_name(run, folder):
 @pytest.mark.skipif(os.name == "nt", reason="signals differ there")
 def test_an_interrupt_and_its_resumption(run, folder):
     options = [TRAIN, "--dev", DEV, "--bits", "14", "--label-bits", "7", "--threads", "1",
-               "--passes", "8", "--patience", "8"]  # fmt: skip
+               "--passes", "8", "--patience", "8", "--only", "parser"]  # fmt: skip
     command = [sys.executable, "-m", "arbora", "train", *options, "--model", "m.arbora"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         while "pass 2" not in process.stderr.readline():

@@ -69,7 +69,8 @@ def test_word_clusters_go_with_the_model(test_sentences):
 
 def test_zeros_are_stored_only_if_that_is_smaller():
     model = trained().model
-    few, many = np.zeros_like(model.scorer.weights), np.ones_like(model.scorer.weights)
+    few = np.zeros_like(model.scorer.weights)
+    many = np.arange(1, len(few) + 1, dtype=few.dtype)  # all different: codes would not be smaller
     few[[3, 77]] = 1.5
     sparse, dense = (
         to_bytes(model.with_parameters({"scorer.weights": weights})) for weights in (few, many)
