@@ -6,7 +6,7 @@ TREEBANK is a folder with a train file, whose text is parsed. All times are proc
 thread. Arbora reads the text from a file and writes CoNLL-U to another, as
 `arbora parse --threads 1` does ("command" is that command, with the start of Python). UDPipe and
 spaCy are measured if `ufal.udpipe` and `spacy` are installed. Both are trained here on a few
-sentences, which makes them inaccurate, but hardly changes their speed: UDPipe on 1,000 sentences
+sentences, which makes them inaccurate, but hardly changes their speed: UDPipe on 300 sentences
 with its default network and one pass (its own model of EWT is larger and slower); spaCy as a blank
 English pipeline with its default tagger and parser. UDPipe writes CoNLL-U; spaCy's answers stay in
 memory.
@@ -33,7 +33,7 @@ from arbora.options import ParseOptions
 
 Run = Callable[[], int]  # parses the text and returns its number of words
 
-UDPIPE_SENTENCES, SPACY_SENTENCES = 1000, 200
+UDPIPE_SENTENCES, SPACY_SENTENCES = 300, 200
 
 
 def arbora_run(model: str, text: Path, output: Path) -> Run:

@@ -92,15 +92,17 @@ def main() -> None:
     parser.add_argument("treebank", type=Path)
     parser.add_argument("--model", action="append", help="a model; may be repeated")
     parser.add_argument("--part", default="dev", help="dev (default) or test")
+    parser.add_argument("--tag-samples", type=int, help="average over this many drawn tags")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     given = parser.parse_args()
+    options = {} if given.tag_samples is None else {"tag_samples": given.tag_samples}
     gold = list(read_conllu(given.treebank / f"{given.part}.conllu"))
     rows: dict[str, dict[str, Any]] = {}
     for name in given.model or [None]:
         nlp = trained(given.treebank) if name is None else arbora.load(name, threads=1)
         title = given.treebank.name if name is None else Path(name).stem
         for kind in ("raw text", "gold words"):
-            rows[f"{title}, {kind}"] = row(nlp, gold, kind, {})
+            rows[f"{title}, {kind}"] = row(nlp, gold, kind, options)
     print(table(rows))
     if given.json is not None:
         given.json.write_text(json.dumps({"part": given.part, "rows": rows}, indent=2) + "\n")
