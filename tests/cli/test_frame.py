@@ -24,6 +24,7 @@ REPORTS = [name for name in COMMANDS if name not in ("parse", "draw")]
 # Files that each command reads, and what else it needs.
 READS = {"evaluate": 2, "compare": 3}
 NEEDS = {
+    "cluster": ["--output"],
     "parse": ["--model"],
     "explain": ["--word", "1", "--model"],
     "convert": ["--to", "conllu"],
@@ -141,7 +142,7 @@ def test_failures_are_one_sentence(run, monkeypatch, error, status, sentence):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("arbora.evaluation.evaluate", fail)
+    monkeypatch.setattr("arbora.evaluation.analyse", fail)
     done = run("evaluate", "gold.conllu", "a.conllu")
     assert done.exit_code == status
     assert_one_sentence(done.stderr, sentence)
@@ -151,7 +152,7 @@ def test_a_mistake_of_ours_is_not_hidden(run, monkeypatch):
     def fail(*_, **__):
         raise KeyError("ours")
 
-    monkeypatch.setattr("arbora.evaluation.evaluate", fail)
+    monkeypatch.setattr("arbora.evaluation.analyse", fail)
     assert isinstance(run("evaluate", "gold.conllu", "a.conllu").exception, KeyError)
 
 
