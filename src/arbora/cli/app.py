@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -58,6 +60,11 @@ app.command("draw", rich_help_panel=DATA, epilog=draw.EXAMPLES)(draw.draw)
 app.command("inspect", rich_help_panel=DATA, epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("models", rich_help_panel=DATA, epilog=models.EXAMPLES)(models.models)
 app.command("explain", rich_help_panel=DATA, epilog=explain.EXAMPLES)(explain.explain)
+
+
+for _command in app.registered_commands:  # the terminal breaks the lines of a paragraph
+    if _command.callback is not None:
+        _command.help = re.sub(r"(?<=\S)\n(?=\S)", " ", cleandoc(_command.callback.__doc__ or ""))
 
 
 def _show_version(wanted: bool) -> None:

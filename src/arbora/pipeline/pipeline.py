@@ -11,10 +11,10 @@ import numpy as np
 
 from arbora.arrays import as_count
 from arbora.data import Block, Chunk, Sentence
-from arbora.data.source import ReadPath, check_path
+from arbora.data.source import ReadPath, Source, check_path, open_source
 from arbora.data.treebank import TreebankSource, read_treebank
 from arbora.errors import ArboraError, ArgumentError, DataError
-from arbora.models.columns import check_columns
+from arbora.models.columns import COLUMNS, check_columns, is_empty
 from arbora.models.lengths import check_lengths
 from arbora.models.model import Model, StoredStage
 from arbora.models.model_file import from_bytes, read_model, to_bytes
@@ -22,10 +22,11 @@ from arbora.models.tag_draws import TagDraws
 from arbora.options import ParseOptions, StageOptions
 from arbora.options.build import build
 from arbora.parsers import Parser
+from arbora.parsers.parser import chunk_size
 from arbora.pipeline.batches import SegmentedText, joined, separate
 from arbora.pipeline.document import Document, TagProbabilities
 from arbora.pipeline.installed import find_model
-from arbora.pipeline.texts import looks_like_text
+from arbora.pipeline.texts import PEEKED, looks_like_text
 from arbora.segmentation import Segmenter
 from arbora.tagging import Lemmatiser, Tagger
 
@@ -51,6 +52,8 @@ class _Training:
     on_stage: StageProgress | None
     stages: dict[str, StoredStage] = field(default_factory=dict)
     card: dict[str, Any] = field(default_factory=dict)
+    trained_on: dict[str, int] = field(default_factory=dict)
+    dev: Block | None = None
 
 
 class Pipeline(Parser):
@@ -90,13 +93,23 @@ class Pipeline(Parser):
         """
         self._training = _Training(StageOptions() if stages is None else stages, on_stage)
         super().fit(train, dev, **keywords)
-        self._model = self.model.with_card(stages=self._training.card)
-        return self._take(self._training.stages)
+        self._model = self.model.with_card(
+            stages=self._training.card, trained_on=self._training.trained_on
+        )
+        self._take(self._training.stages)
+        if self._training.dev is not None and self.tagger is not None:
+            from arbora.pipeline.averaging import fit_averaging
+
+            averaging = fit_averaging(self, self._training.dev)
+            self._model = self.model.with_card(averaging=averaging)
+        return self
 
     def _before_fit(
         self, fit: Fit, train: Block, dev: Block | None
     ) -> tuple[Fit, Block, Block | None]:
         """Trains the stages, or takes those of the model to continue from."""
+        self._training.trained_on = {"sentences": len(train), "words": train.total_words}
+        self._training.dev = dev
         if fit.start is not None:
             return fit, *self._annotated(fit.start, train, dev)
         from arbora.fitting.checkpoint import path_beside
@@ -124,18 +137,25 @@ class Pipeline(Parser):
         self, start: Model, train: Block, dev: Block | None
     ) -> tuple[Block, Block | None]:
         """The treebank as the stages of the model to continue from annotate it."""
+        from arbora.pipeline.training import mixed
+
         own = self._training
         earlier = start.card.get("stages") or {}
         before = Pipeline.from_model(start, self.threads)
         retag = ParseOptions(retag=True, allow_missing=True)
         predicts = own.options.folds > 0 and before.tagger is not None
         own.stages = start.stages
-        own.card = {"trained": {name: {} for name in start.stages}, "skipped": {}} | earlier
-        own.card |= {"folds": earlier.get("folds", 0) if predicts else 0}
-        own.card |= {"measured_on": earlier.get("measured_on")}
+        own.card = {
+            "trained": {name: {} for name in start.stages}, "skipped": {}, "measured_on": None,
+            "folds": 0, "mixed": False, **earlier,
+        }  # fmt: skip
         if not predicts:
+            own.card |= {"folds": 0, "mixed": False}
             return train, dev
-        return before.prepare(train, retag), None if dev is None else before.prepare(dev, retag)
+        found = before.prepare(train, retag)
+        if own.options.mix and not is_empty(train, COLUMNS["upos"]):
+            found = mixed(train, found)
+        return found, None if dev is None else before.prepare(dev, retag)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file, which is replaced only when it is complete.
@@ -238,12 +258,16 @@ class Pipeline(Parser):
         return block
 
     def draw_tags(self, block: Block, options: ParseOptions) -> TagDraws:
-        """Drawings of the tags that the input lacks, with the lemmas that follow from them."""
+        """Drawings of the tags that the input lacks, with the lemmas that follow from them.
+
+        The first are the best tags: on dev, this is better than another drawing.
+        """
         if self.tagger is None:
             return super().draw_tags(block, options)
-        drawn = self.tagger.samples(
-            block, options.tag_samples, options.seed, retag=options.retag, threads=self.threads
-        )
+        how: dict[str, Any] = {"retag": options.retag, "threads": self.threads}
+        drawn, more = [self.tagger(block, **how)], options.tag_samples - 1
+        if more:
+            drawn += self.tagger.samples(block, more, options.seed, **how)
         finished = drawn
         if self.lemmatiser is not None and self.model.encoder.settings.lemma:
             finished = [self.lemmatiser(one, relemmatise=options.retag) for one in drawn]
@@ -251,7 +275,7 @@ class Pipeline(Parser):
 
     def chunks(
         self,
-        path: ReadPath,
+        path: ReadPath | Source,
         options: ParseOptions,
         *,
         format: str | None = None,  # noqa: A002  # the public name
@@ -259,18 +283,18 @@ class Pipeline(Parser):
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[Chunk]:
         """A file in blocks. Raw text is segmented, if it is recognised or the format is `text`."""
-        if format is None and self.segmenter is not None and looks_like_text(path):
-            format = TEXT  # noqa: A001  # the public name
-        if format != TEXT:
-            yield from super().chunks(
-                path, options, format=format, skip_bad=skip_bad, on_error=on_error
-            )
-            return
-        done = 0
-        for block in self._segmenter().blocks(path):
-            check_lengths(block, options.max_words)
-            done += block.size
-            yield Chunk(block, (), done, None)
+        with open_source(path) as source:
+            if format is None and self.segmenter is not None:
+                format = TEXT if looks_like_text(source.peek(PEEKED)) else None  # noqa: A001
+            if format != TEXT:
+                yield from super().chunks(
+                    source, options, format=format, skip_bad=skip_bad, on_error=on_error
+                )
+                return
+            for whole in self._segmenter().blocks(source):
+                check_lengths(whole, options.max_words)
+                for block in _pieces(whole, chunk_size(options)):
+                    yield Chunk(block, (), source.position, source.total)
 
     def _advice_on_text(self) -> str:
         if self.segmenter is None:
@@ -281,7 +305,7 @@ class Pipeline(Parser):
         if self.segmenter is None:
             raise ArgumentError(
                 "this model takes no text, because it has no segmenter: give it CoNLL-U, or train "
-                "one with arbora.Pipeline."
+                "one on CoNLL-U with arbora train or arbora.Pipeline."
             )
         return self.segmenter
 
@@ -309,3 +333,14 @@ def _one_tree(options: dict[str, Any]) -> ParseOptions:
 
 def _from_bytes(data: bytes, threads: int) -> Pipeline:
     return Pipeline.from_model(from_bytes(data), threads)
+
+
+def _pieces(block: Block, size: int) -> Iterator[Block]:
+    """A block in several, each of about `size` bytes."""
+    start, room = 0, size
+    for i in range(len(block)):
+        room -= len(block.text(i))
+        if room <= 0 or i + 1 == len(block):
+            text = block.texts(start, i + 1)
+            yield Block(text, block.layout, first_sentence=block.first_sentence + start)
+            start, room = i + 1, size
