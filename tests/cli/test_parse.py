@@ -140,8 +140,10 @@ def test_model_from_the_environment(run, model, monkeypatch):
     assert run("parse", TEST).exit_code == 0
 
 
-def test_without_a_model(run, monkeypatch):
+def test_without_a_model(run, monkeypatch, tmp_path):
     monkeypatch.delenv("ARBORA_MODEL", raising=False)
+    monkeypatch.delenv("ARBORA_MODELS", raising=False)
+    monkeypatch.setattr("arbora.pipeline.installed._BUNDLED", tmp_path)
     done = run("parse", TEST)
     assert done.exit_code == 2
     assert_one_sentence(done.stderr, "arbora train", "--model", "ARBORA_MODEL")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -169,10 +171,14 @@ def test_several_files_are_sources(run, folder):
 
 
 @pytest.mark.parametrize("command", ["train", "stats", "parse"])
-def test_a_model_is_not_a_treebank(run, model, command):
+def test_a_model_is_not_a_treebank(run, folder, model, command):
     extra = ["--model", model] if command == "parse" else []
     done = run(command, model, *extra)
     assert_one_sentence(done.stderr, "small.arbora is a model, not a treebank", "--model")
+    packed = folder / "packed.arbora"
+    packed.write_bytes(gzip.compress(Path(model).read_bytes()))
+    done = run(command, "packed.arbora", *extra)
+    assert_one_sentence(done.stderr, "packed.arbora is a model, not a treebank")
 
 
 class StopError(Exception):

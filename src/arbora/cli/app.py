@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from arbora.cli import (
+    cluster,
     compare,
     convert,
     draw,
@@ -49,6 +50,7 @@ DATA = "Inspect data and models"
 app.command("train", rich_help_panel=WORK, epilog=train.EXAMPLES)(train.train)
 app.command("parse", rich_help_panel=WORK, epilog=parse.EXAMPLES)(parse.parse)
 app.command("tune", rich_help_panel=WORK, epilog=tune.EXAMPLES)(tune.tune)
+app.command("cluster", rich_help_panel=WORK, epilog=cluster.EXAMPLES)(cluster.cluster)
 app.command("evaluate", rich_help_panel=EVALUATE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("compare", rich_help_panel=EVALUATE, epilog=compare.EXAMPLES)(compare.compare)
 app.command("reproduce", rich_help_panel=EVALUATE, epilog=reproduce.EXAMPLES)(reproduce.reproduce)

@@ -9,6 +9,7 @@ import typer
 
 from arbora.cli.files import size_text
 from arbora.cli.output import (
+    describe_dev_tags,
     describe_pruning,
     describe_reranking,
     describe_stages,
@@ -111,7 +112,7 @@ def _report(model: Model, path: str, size: int) -> None:
     if dev:
         where = files.get("dev") or "held-out or given sentences"
         las = "" if dev["las"] is None else f", LAS {figure(dev['las'])}"
-        tags = ", predicted tags" if (card.get("stages") or {}).get("folds") else ""
+        tags = describe_dev_tags(card)
         rows.append(("dev", f"UAS {figure(dev['uas'])}{las} ({where}, rule {dev['rule']}{tags})"))
     rows += describe_stages(card)
     if "best_pass" in card:

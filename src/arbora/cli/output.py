@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 __all__ = [
+    "describe_dev_tags",
     "describe_pruning",
     "describe_reranking",
     "describe_stages",
@@ -136,6 +137,15 @@ _FIGURES = (
     ("words", "words"), ("sentences", "sentences"), ("upos", "UPOS"), ("xpos", "XPOS"),
     ("feats", "FEATS"), ("lemma", "lemmas"),
 )  # fmt: skip
+
+
+def describe_dev_tags(card: dict[str, Any]) -> str:
+    """Which tags dev had when the parser was scored."""
+    stages = card.get("stages") or {}
+    if not stages.get("folds"):
+        return ""
+    both = stages.get("mixed") and stages.get("measured_on") != "dev"  # held-out sentences
+    return ", gold and predicted tags" if both else ", predicted tags"
 
 
 def describe_stages(card: dict[str, Any]) -> list[tuple[str, str]]:

@@ -200,7 +200,7 @@ def parse(
     )  # fmt: skip
     stage = parser.stage(options)  # raises errors before anything is written
     seen = parser.unfamiliar()
-    if probabilities:
+    if options.probabilities:
         _tell_where_from(parser)
     if least_certain is not None:
         blocks = (

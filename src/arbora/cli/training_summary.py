@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from arbora.cli.files import size_text
 from arbora.cli.output import (
+    describe_dev_tags,
     describe_pruning,
     describe_reranking,
     describe_stages,
@@ -65,7 +66,7 @@ def _dev_lines(card: dict[str, Any], has_dev: bool) -> list[tuple[str, str]]:
         return [("dev", f"none; too few sentences to hold out; pass {card['passes']}")]
     scores = card["dev"]
     how = f"rule {scores['rule']}"
-    how += ", predicted tags" if (card.get("stages") or {}).get("folds") else ""
+    how += describe_dev_tags(card)
     how += "" if has_dev else ", on the held-out last tenth"
     how += ", then retrained on all sentences" if card.get("refitted") else ""
     las = "" if scores["las"] is None else f", LAS {figure(scores['las'])}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,7 +25,8 @@ OnError = Callable[[DataError], object]
 
 CHUNK_SIZE = 1 << 19  # large enough for several threads, small enough for the cache
 _SAMPLE = 1 << 18  # what the format is guessed from
-_MODEL_SAMPLE = 64
+_MODEL_SAMPLE = 1 << 12
+_GZIP = 31  # the window bits by which zlib knows gzip
 MAX_SENTENCE_BYTES = (
     64_000_000  # half a million words; compressed files may expand to one endless line
 )
@@ -108,7 +110,12 @@ def _recognised(source: Source) -> tuple[str, bool]:
 
 
 def is_model(beginning: bytes) -> bool:
-    """Whether a file with this beginning is a model: safetensors, with our own metadata."""
+    """Whether a file with this beginning is a model: safetensors with our metadata, or its gzip."""
+    if beginning.startswith(b"\x1f\x8b"):
+        try:
+            beginning = zlib.decompressobj(_GZIP).decompress(beginning, 64)
+        except zlib.error:
+            return False
     return beginning[8:].startswith(b'{"__metadata__":{"arbora":')
 
 

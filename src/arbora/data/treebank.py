@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from typing import cast
 
@@ -24,6 +25,7 @@ TreebankSource = ReadPath | Sequence[ReadPath] | Block | Iterable[Sentence]
 
 _WHOLE = (1 << 31) - 1
 _SOURCE = "# arbora.source = "
+_SOURCE_LINE = re.compile(rb"^# *arbora\.source *= *(\S.*?)\s*$", re.MULTILINE)
 
 
 def read_treebank(
@@ -85,6 +87,7 @@ def _with_source(file: ReadPath, block: Block) -> bytes:
     if not block.layout.universal:
         return _complete(block.texts(0, len(block)))
     name = treebank_name(file) if isinstance(file, str | os.PathLike) and file != "-" else ""
+    name = "".join(c if c.isprintable() else "?" for c in name)
     sources = sources_of(block, np.arange(len(block)))
     line = f"{_SOURCE}{name}\n".encode(errors="replace") if name else b""
     return b"".join(
@@ -102,16 +105,8 @@ def sources_of(block: Block, sentences: NDArray[np.int64]) -> list[str | None]:
     """The sources of some sentences, from their comments `# arbora.source = NAME`."""
     if not block.layout.universal:
         return [None] * len(sentences)
-    key = _SOURCE.encode()
-    return [_source(block.texts(i, i + 1), key) for i in sentences.tolist()]
-
-
-def _source(text: bytes, key: bytes) -> str | None:
-    at = 0 if text.startswith(key) else text.find(b"\n" + key) + 1
-    if not at and not text.startswith(key):
-        return None
-    end = text.find(b"\n", at)
-    return text[at + len(key) : end].decode(errors="replace").strip() or None
+    found = (_SOURCE_LINE.search(block.texts(i, i + 1)) for i in sentences.tolist())
+    return [None if one is None else one[1].decode(errors="replace") for one in found]
 
 
 def is_file(source: object) -> bool:

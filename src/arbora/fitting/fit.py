@@ -315,8 +315,11 @@ def _untrained(fit: Fit, train: Block) -> Model:
     if fit.start is not None:
         encoder, labels, root = fit.start.encoder, fit.start.labels, fit.start.root
     else:
-        settings = FeatureSettings.for_training(options.features, train)
-        encoder = Encoder(settings, fit.word_clusters, fit.edge_clusters)
+        clusters = fit.word_clusters
+        settings = FeatureSettings.for_training(
+            options.features, train, clusters is not None and clusters.any_case
+        )
+        encoder = Encoder(settings, clusters, fit.edge_clusters)
         labels = tuple(label_names(train))
         root = "single" if options.root == "auto" else options.root
     return Model(

@@ -6,18 +6,18 @@ from arbora.data import Block
 from arbora.errors import ArgumentError
 from arbora.features import FeatureSettings
 
-__all__ = ["check_columns", "is_empty"]
+__all__ = ["COLUMNS", "check_columns", "is_empty"]
 
-# By the name of the option, the column's place in a line and its name in CoNLL-U.
-_COLUMNS = {"lemma": (2, "LEMMA"), "upos": (3, "UPOS"), "xpos": (4, "XPOS"), "feats": (5, "FEATS")}
+# By the name of the option, the column's place in a line.
+COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5}
 _FEW_WORDS = 30  # so few words may all be without features
 
 
 def check_columns(block: Block, settings: FeatureSettings, remedy: str) -> None:
     """Raises an error if no sentence has a column that the parser was trained with."""
     missing = [
-        title
-        for name, (place, title) in _COLUMNS.items()
+        name.upper()
+        for name, place in COLUMNS.items()
         if getattr(settings, name) and is_empty(block, place)
     ]
     if missing:
@@ -29,6 +29,6 @@ def check_columns(block: Block, settings: FeatureSettings, remedy: str) -> None:
 
 def is_empty(block: Block, place: int) -> bool:
     """Whether a column is `_` throughout; in FEATS of a few words this is no surprise."""
-    if not len(block) or (place == _COLUMNS["feats"][0] and block.n_words.sum() < _FEW_WORDS):
+    if not len(block) or (place == COLUMNS["feats"] and block.n_words.sum() < _FEW_WORDS):
         return False
     return all(name == "_" for name, _ in block.column_names(place))

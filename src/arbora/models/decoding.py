@@ -285,9 +285,14 @@ class Decoder:
             np.zeros(count, dtype=np.bool_), np.ones(count, dtype=np.int64),
         )  # fmt: skip
 
-    def calibrated(self, scored: Scored, marginals: Marginals | None = None) -> Marginals:
-        """The marginals at the model's temperature; `marginals` are those at 1, if known."""
-        scores, temperature = scored.summed, self.model.temperature
+    def calibrated(
+        self, scored: Scored, marginals: Marginals | None = None, scale: float = 1.0
+    ) -> Marginals:
+        """The marginals at the model's temperature; `marginals` are those at 1, if known.
+
+        The temperature is multiplied by `scale`.
+        """
+        scores, temperature = scored.summed, self.model.temperature * scale
         if marginals is not None and temperature == 1.0 and marginals.scores is scores:
             return marginals
         found: Marginals = scored.summing.infer(scores.scaled(1.0 / temperature))

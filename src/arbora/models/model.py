@@ -167,6 +167,15 @@ class Model:
             return "those of the first-order pruner"
         return None
 
+    @property
+    def averaging_scale(self) -> float:
+        """What the temperature is multiplied by if distributions are averaged over tags.
+
+        The temperature is fitted with the best tags, so it includes doubt about tags, which an
+        average would count twice.
+        """
+        return float(self.card.get("averaging", {}).get("scale", 1.0))
+
     @cached_property
     def vocabulary(self) -> Vocabulary | None:
         """What the training data had, if the card says so."""

@@ -41,11 +41,13 @@ class ParsedSentence(Sentence):
     word. `log_prob` is the log-probability of the labelled tree. `runner_ups` are the words'
     likeliest other heads (-1 for none), with `runner_up_probabilities`; k-best trees and samples
     have none. If probabilities were not computed, the arrays are empty and `log_prob` is None.
+    `source_of_probabilities` says where they are from if they are not the model's own exact ones: a
+    model decoded by dual decomposition has those of its first-order pruner.
     """
 
     __slots__ = (
         "arc_probabilities", "label_probabilities", "log_prob", "runner_up_probabilities",
-        "runner_ups",
+        "runner_ups", "source_of_probabilities",
     )  # fmt: skip
 
     def __init__(
@@ -58,11 +60,13 @@ class ParsedSentence(Sentence):
         log_prob: float | None,
         runner_ups: IntArray | None = None,
         runner_up_probabilities: FloatArray | None = None,
+        source_of_probabilities: str | None = None,
     ) -> None:
         super().__init__(block, index, heads)
         self.arc_probabilities = arc_probabilities
         self.label_probabilities = label_probabilities
         self.log_prob = log_prob
+        self.source_of_probabilities = source_of_probabilities
         self.runner_ups = np.empty(0, np.int32) if runner_ups is None else runner_ups
         self.runner_up_probabilities = (
             np.empty(0) if runner_up_probabilities is None else runner_up_probabilities
@@ -96,6 +100,7 @@ class ParsedSentence(Sentence):
         return _parsed_sentence, (
             bytes(self), self.format, self.arc_probabilities, self.label_probabilities,
             self.log_prob, self.runner_ups, self.runner_up_probabilities,
+            self.source_of_probabilities,
         )  # fmt: skip
 
 
@@ -161,6 +166,7 @@ class ParsedBlock:
                 figures.label_probabilities[start:end],
                 float(figures.log_probs[i]) if len(figures.log_probs) else None,
                 figures.runner_ups[start:end], figures.runner_up_probabilities[start:end],
+                self.source_of(i) if len(figures.arc_probabilities) else None,
             )  # fmt: skip
             start = end
 

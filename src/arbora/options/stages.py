@@ -20,7 +20,8 @@ class StageOptions(Component):
 
     `folds` is the number of taggers and lemmatisers with which the parser's training data is
     annotated, each trained on the other folds: so the parser meets tags as wrong as those it will
-    be given. 0 leaves the tags and lemmas of the treebank.
+    be given. 0 leaves the tags and lemmas of the treebank. With `mix`, the parser is trained on
+    every sentence twice, with the treebank's tags and with predicted ones.
     """
 
     tag: ClassVar[str] = "stages"
@@ -29,9 +30,15 @@ class StageOptions(Component):
     lemmatiser: LemmatiserOptions = field(default_factory=LemmatiserOptions)
     folds: int = option(
         5,
-        "The parser is trained on tags and lemmas predicted by N-fold cross-validation; 0: on "
+        "The parser is trained on tags and lemmas predicted by N-fold cross-validation; 0: only on "
         "those of the treebank.",
         "Stages", low=0, high=100, common=True,
+    )  # fmt: skip
+    mix: bool = option(
+        True,
+        "Train the parser on every sentence twice, with the treebank's tags and with predicted "
+        "ones.",
+        "Stages",
     )  # fmt: skip
 
     def __post_init__(self) -> None:

@@ -314,7 +314,8 @@ class Parser(Questions):
         """The block itself, if it has the columns that the model uses; else raises an error."""
         if options.retag:
             raise ArgumentError(
-                "retag requires a model with a tagger: train one with arbora.Pipeline."
+                "retag requires a model with a tagger: train one with arbora train or "
+                "arbora.Pipeline."
             )
         if not options.allow_missing:
             check_columns(block, self.model.encoder.settings, "tag them first")

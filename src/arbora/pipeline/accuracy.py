@@ -5,11 +5,10 @@ from __future__ import annotations
 from arbora.data import Block, treebank_text
 from arbora.data.conllu import sentences_of
 from arbora.evaluation import evaluate_segmentation
+from arbora.models.columns import COLUMNS
 from arbora.segmentation import Segmenter
 
-__all__ = ["COLUMNS", "column_accuracy", "segmentation_accuracy"]
-
-COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5}  # by their place in a line
+__all__ = ["column_accuracy", "segmentation_accuracy"]
 
 
 def column_accuracy(gold: Block, found: Block, name: str) -> float:

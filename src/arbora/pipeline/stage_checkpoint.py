@@ -81,7 +81,7 @@ class StageCheckpoint:
             train=self.train.reread(tensors["train"].tobytes()),
             dev=None if self.dev is None else self.dev.reread(tensors["dev"].tobytes()),
             skipped=card["skipped"], accuracy=card["trained"], measured_on=card["measured_on"],
-            folds=card["folds"],
+            folds=card["folds"], mixed=card["mixed"],
         )  # fmt: skip
 
     @staticmethod

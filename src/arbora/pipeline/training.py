@@ -9,14 +9,14 @@ from typing import Any
 from arbora.data import Block
 from arbora.errors import ArgumentError
 from arbora.features import WordClusters
-from arbora.models.columns import is_empty
+from arbora.models.columns import COLUMNS, is_empty
 from arbora.models.model import StoredStage
 from arbora.options import StageOptions
-from arbora.pipeline.accuracy import COLUMNS, column_accuracy, segmentation_accuracy
+from arbora.pipeline.accuracy import column_accuracy, segmentation_accuracy
 from arbora.segmentation import Segmenter, train_segmenter
 from arbora.tagging import Lemmatiser, Tagger, jackknife, train_lemmatiser, train_tagger
 
-__all__ = ["StageOptions", "StageProgress", "Stages", "train_stages"]
+__all__ = ["StageOptions", "StageProgress", "Stages", "mixed", "train_stages"]
 
 # Called with what is trained (segmenter, tagger, lemmatiser, folds) and how much of it is done.
 StageProgress = Callable[[str, float], object]
@@ -29,8 +29,8 @@ class Stages:
     """Trained stages, and the treebank as a parser should be trained on it.
 
     `skipped` has the reason why a stage could not be trained. `folds` is 0 if the treebank has its
-    own tags. `accuracy` has figures of each stage in percent, measured on `measured_on`: dev, or
-    the folds of the training data.
+    own tags, `mixed` tells whether it has every sentence twice. `accuracy` has figures of each
+    stage in percent, measured on `measured_on`: dev, or the folds of the training data.
     """
 
     segmenter: Segmenter | None
@@ -42,6 +42,7 @@ class Stages:
     accuracy: dict[str, dict[str, float]] = field(default_factory=dict)
     measured_on: str | None = None
     folds: int = 0
+    mixed: bool = False
 
     def stored(self) -> dict[str, StoredStage]:
         """The stages as a model file has them."""
@@ -59,7 +60,7 @@ class Stages:
         trained = {name: self.accuracy.get(name, {}) for name in self.stored()}
         return {
             "trained": trained, "skipped": self.skipped, "measured_on": self.measured_on,
-            "folds": self.folds,
+            "folds": self.folds, "mixed": self.mixed,
         }  # fmt: skip
 
 
@@ -159,7 +160,19 @@ def _as_predicted(
     stages = replace(stages, folds=folds, measured_on=measured_on)
     if found_train is None:
         return stages
-    return replace(stages, train=found_train, dev=found_dev)
+    if options.mix:
+        found_train = mixed(train, found_train)
+    return replace(stages, train=found_train, dev=found_dev, mixed=options.mix)
+
+
+def mixed(gold: Block, found: Block) -> Block:
+    """Every sentence twice; the two are neighbours, so that they are held out together."""
+    pairs = (
+        block.texts(i, i + 1).rstrip(b"\r\n") + b"\n\n"
+        for i in range(len(gold))
+        for block in (gold, found)
+    )
+    return gold.reread(b"".join(pairs))
 
 
 def _without_text(train: Block) -> str | None:
