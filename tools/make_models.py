@@ -26,6 +26,7 @@ from arbora.models.model_file import to_bytes
 from arbora.models.quantise import quantise
 from arbora.options import SegmenterOptions, StageOptions
 from arbora.pipeline import train_stages
+from arbora.pipeline.averaging import fit_averaging
 
 BUNDLED = Path(__file__).parents[1] / "src" / "arbora" / "bundled"
 BITS, STAGE_BITS = 5, 6  # of a weight; more gain nothing on EWT dev
@@ -76,6 +77,9 @@ def make(treebank: Treebank, folder: Path, out: Path, clusters: WordClusters | N
         )
         path = out / f"{name}.arbora"
         small = quantise(replace(model, stages=made.stored()), BITS, STAGE_BITS)
+        if blocks[1] is not None:
+            nlp = arbora.Pipeline.from_model(small)
+            small = small.with_card(averaging=fit_averaging(nlp, blocks[1]))
         path.write_bytes(gzip.compress(to_bytes(small), mtime=0))  # tables of stages are sparse
         scores = model.card["dev"] or {}
         print(

@@ -123,7 +123,7 @@ def decoded(codes: NDArray[Any], values: NDArray[Any], size: int) -> NDArray[Any
         raise ModelError("the number of weights does not fit the options.")
     table = np.zeros(_NIBBLE if halves else _MOST_VALUES, dtype=values.dtype)
     table[: len(values)] = values
-    if not halves:
-        return table[codes]
-    pairs = np.stack([np.tile(table, _NIBBLE), np.repeat(table, _NIBBLE)], axis=1)  # of a byte
-    return np.take(pairs, codes, axis=0).reshape(-1)[:size]
+    if halves:  # a table of the two weights of a byte
+        table = np.stack([np.tile(table, _NIBBLE), np.repeat(table, _NIBBLE)], axis=1)
+    answer: NDArray[Any] = np.take(table, codes, axis=0).reshape(-1)[:size]
+    return answer
