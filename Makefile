@@ -12,7 +12,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp -name '*.cpp' -o -name
 help:            ## Show this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
 
-demo: $(STAMP)   ## Train and question a parser, in a minute
+demo: $(STAMP)   ## Parse, draw and correct sentences, and train a parser, in a minute
 	@$(RUN) examples/demo.py
 
 test: $(STAMP)   ## Run all tests

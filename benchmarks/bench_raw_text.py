@@ -2,11 +2,11 @@
 
     python benchmarks/bench_raw_text.py TREEBANK [--model en] [--rounds 5] [--json FILE]
 
-TREEBANK is a folder with train and dev files; the text is that of its train file. All times are
+TREEBANK is a folder with a train file; the text is that of its first sentences. All times are
 processor times of one thread. Arbora reads the text from a file and writes CoNLL-U to another, as
 `arbora parse --threads 1` does ("command" is that command, with the start of Python). UDPipe and
 spaCy are measured if `ufal.udpipe` and `spacy` are installed. Both are trained here on a few
-sentences, which makes them inaccurate, but hardly changes their speed: UDPipe on 2,000 sentences
+sentences, which makes them inaccurate, but hardly changes their speed: UDPipe on 1,000 sentences
 with its default network and one pass (its own model of EWT is larger and slower); spaCy as a blank
 English pipeline with its default tagger and parser. UDPipe writes CoNLL-U; spaCy's answers stay in
 memory.
@@ -33,7 +33,7 @@ from arbora.options import ParseOptions
 
 Run = Callable[[], int]  # parses the text and returns its number of words
 
-UDPIPE_SENTENCES, SPACY_SENTENCES = 2000, 200
+UDPIPE_SENTENCES, SPACY_SENTENCES = 1000, 200
 
 
 def arbora_run(model: str, text: Path, output: Path) -> Run:
@@ -143,13 +143,15 @@ def main() -> None:
     )
     parser.add_argument("treebank", type=Path)
     parser.add_argument("--model", action="append", help="a model; may be repeated")
+    parser.add_argument("--sentences", type=int, default=4000, help="of the text")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     given = parser.parse_args()
     train = given.treebank / "train.conllu"
     with tempfile.TemporaryDirectory() as scratch:
         text, output = Path(scratch) / "text.txt", Path(scratch) / "parsed.conllu"
-        text.write_text(treebank_text(read_conllu(train)), encoding="utf-8")
+        beginning = islice(read_conllu(train), given.sentences)
+        text.write_text(treebank_text(beginning), encoding="utf-8")
         candidates: dict[str, Run | None] = {}
         for name in given.model or ["en"]:
             candidates[f"arbora {Path(name).stem}"] = run = arbora_run(name, text, output)

@@ -1,7 +1,8 @@
-"""A parser in a minute; run it with `make demo`.
+"""A tour in a minute; run it with `make demo`.
 
-Trains on the small treebank beside this file, reports the accuracy on new sentences and the least
-certain arcs, and corrects a tree with one constraint.
+Parses three English sentences with the model of the package, draws them with probabilities and
+corrects an arc. Then it trains a parser on the small treebank beside this file, reports the
+accuracy on new sentences and the least certain arcs, and corrects a tree with one constraint.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from textwrap import shorten
 
 import numpy as np
 
-from arbora import ParsedSentence, Parser, Sentence, evaluate, read_conllu
+from arbora import ParsedSentence, Parser, Sentence, evaluate, load, read_conllu
 from arbora.drawing import make_printable
 from arbora.fitting.loop import PassRecord
 
 TREEBANK = Path(__file__).parent / "treebank"
+TEXT = (
+    "The old sailor painted his boat. We ate the soup with the spoon that my sister made. "
+    "She saw the man with a telescope."
+)
 PHRASES = {"nmod", "obl", "conj", "advcl"}  # labels that are hard to attach
 
 
@@ -41,6 +46,24 @@ class Lines:
 
 def name(sentence: Sentence, word: int) -> str:
     return "ROOT" if word == 0 else sentence.forms[word - 1]
+
+
+def parse_text() -> None:
+    """Draws the trees of a text, and corrects the least certain arc of the last sentence."""
+    nlp = load()
+    document = nlp(TEXT)
+    print("Three sentences, parsed by the English model of the package\n")
+    for sentence in document:
+        print(f"{sentence.draw()}\n")
+    last = document[-1]
+    doubt = last.least_certain(1)[0]
+    print(
+        f"It is least certain of {doubt.form} <- {doubt.head_form} ({doubt.probability:.0%}); next "
+        f"is {doubt.form} <- {doubt.runner_up_form} ({doubt.runner_up_probability:.0%}).\n"
+        f"A person decides for {doubt.runner_up_form}. The rest is parsed again around it\n"
+    )
+    (corrected,) = nlp.parse([last], required=[(doubt.runner_up, doubt.word)])
+    print(corrected.draw())
 
 
 def train() -> Parser:
@@ -116,6 +139,7 @@ def ask_a_person(parser: Parser, sentence: Sentence, word: int) -> None:
 
 def main() -> None:
     make_printable(sys.stdout)
+    parse_text()
     parser = train()
     sentences = list(read_conllu(TREEBANK / "test.conllu"))
     parsed = show_accuracy(parser, sentences)

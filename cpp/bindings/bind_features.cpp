@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "arbora/features/arc_filter.hpp"
@@ -15,10 +16,32 @@
 namespace arbora::bindings {
 namespace {
 
-Clusters make_clusters(const std::vector<std::tuple<std::string, std::string, float>>& rows) {
+Clusters make_clusters(const std::vector<std::tuple<std::string, std::string, float>>& rows,
+                       bool any_case) {
   Clusters clusters;
+  clusters.any_case = any_case;
   for (const auto& [form, cluster, share] : rows)
-    clusters.of_form[form].push_back({cluster, share});
+    clusters.add(form, clusters.number_of(cluster), share);
+  clusters.finish();
+  return clusters;
+}
+
+// Lines of a cluster and its forms, separated by tabs.
+Clusters read_clusters(const nb::bytes& given, bool any_case) {
+  Clusters clusters;
+  clusters.any_case = any_case;
+  std::string_view text(given.c_str(), given.size());
+  const auto next = [](std::string_view& rest, char end) {
+    const std::string_view part = rest.substr(0, rest.find(end));
+    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    return part;
+  };
+  while (!text.empty()) {
+    std::string_view line = next(text, '\n');
+    const std::uint32_t cluster = clusters.number_of(next(line, '\t'));
+    while (!line.empty()) clusters.add(next(line, '\t'), cluster, 1.0F);
+  }
+  clusters.finish();
   return clusters;
 }
 
@@ -71,18 +94,22 @@ void bind_features(nb::module_& module) {
   module.attr("FILTER_SIZE") = ArcFilter::kSize;
 
   nb::class_<Clusters>(module, "Clusters");
-  module.def("make_clusters", &make_clusters, "rows"_a);
+  module.def("make_clusters", &make_clusters, "rows"_a, "any_case"_a);
+  module.def("read_clusters", &read_clusters, "text"_a, "any_case"_a,
+             "Clusters from lines of a cluster and its forms, separated by tabs.");
 
   nb::class_<FeatureSet>(module, "FeatureSet")
       .def(
           "__init__",
-          [](FeatureSet* self, int templates, bool lemma, bool upos, bool xpos, bool feats) {
+          [](FeatureSet* self, int templates, bool lemma, bool upos, bool xpos, bool feats,
+             bool wide_clusters) {
             if (templates < 0 || templates >= features::kTemplateSets) {
               throw std::invalid_argument("no such templates");
             }
-            new (self) FeatureSet{static_cast<TemplateSet>(templates), {lemma, upos, xpos, feats}};
+            new (self) FeatureSet{
+                static_cast<TemplateSet>(templates), {lemma, upos, xpos, feats}, wide_clusters};
           },
-          "templates"_a, "lemma"_a, "upos"_a, "xpos"_a, "feats"_a);
+          "templates"_a, "lemma"_a, "upos"_a, "xpos"_a, "feats"_a, "wide_clusters"_a);
 
   nb::class_<Encoded>(module, "Encoded")
       .def(

@@ -9,7 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "arbora/tagging/letters.hpp"
+#include "arbora/base/letters.hpp"
 #include "arbora/tagging/tag_model.hpp"
 #include "arbora/tagging/tag_trainer.hpp"
 #include "arrays.hpp"
@@ -277,9 +277,9 @@ void bind_chain(nb::module_& module) {
         return to_array(std::move(found));
       },
       "emissions"_a, "transitions"_a, "tags"_a, "count"_a, "seed"_a, "Draws, one after the other.");
-  module.def("lower_case", &tagging::lower_case, "text"_a);
-  module.def("upper_case", &tagging::upper_case, "text"_a);
-  module.def("title_case", &tagging::title_case, "text"_a);
+  module.def("lower_case", &base::lower_case, "text"_a);
+  module.def("upper_case", &base::upper_case, "text"_a);
+  module.def("title_case", &base::title_case, "text"_a);
 }
 
 }  // namespace

@@ -112,13 +112,16 @@ TEST_CASE("Scores, gradients and steps over every template and kind of outcome")
   const Block block = some_block();
   CHECK(block.sentences() == 3);
   Clusters clusters;
-  clusters.of_form["understanding"] = {{"0110", 0.25F}, {"1", 0.75F}};
+  clusters.add("understanding", clusters.number_of("0110"), 0.25F);
+  clusters.add("understanding", clusters.number_of("1"), 0.75F);
+  clusters.finish();
   const std::vector<std::int64_t> all = {0, 1, 2};
   for (int templates = 0; templates < features::kTemplateSets; ++templates) {
     for (const bool full : {false, true}) {
       CAPTURE(templates);
       CAPTURE(full);
-      const FeatureSet set{static_cast<TemplateSet>(templates), Columns{full, full, full, full}};
+      const FeatureSet set{static_cast<TemplateSet>(templates), Columns{full, full, full, full},
+                           full};
       const Encoded encoded(block, all, set.columns, full ? &clusters : nullptr);
       std::vector<std::uint16_t> lengths(ArcFilter::kSize, 0);
       ArcFilter::learn(encoded[2], block.heads(2), lengths);

@@ -68,7 +68,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_parse_is_what_python_says(run, model, parser):
-    done = run("parse", "--model", model, TEST)
+    done = run("parse", "--model", model, TEST, "--quiet")
     assert done.exit_code == 0
     assert done.stderr == ""
     parsed = parser.parse(list(arbora.read_conllu(TEST)), probabilities=False)
@@ -137,15 +137,17 @@ def test_model_from_the_environment(run, model, monkeypatch):
     assert run("parse", TEST).exit_code == 0
 
 
-def test_without_a_model(run, monkeypatch):
+def test_without_a_model(run, monkeypatch, tmp_path):
     monkeypatch.delenv("ARBORA_MODEL", raising=False)
+    monkeypatch.delenv("ARBORA_MODELS", raising=False)
+    monkeypatch.setattr("arbora.pipeline.installed._BUNDLED", tmp_path)
     done = run("parse", TEST)
     assert done.exit_code == 2
     assert_one_sentence(done.stderr, "arbora train", "--model", "ARBORA_MODEL")
 
 
 def test_probabilities(run, model, parser):
-    done = run("parse", "--model", model, TEST, "--probabilities")
+    done = run("parse", "--model", model, TEST, "--probabilities", "-q")
     assert done.stderr == ""
     first = next(iter(arbora.read_conllu(TEST)))
     expected = parser.parse([first])[0]
@@ -161,10 +163,19 @@ def test_probabilities(run, model, parser):
 
 
 def test_probabilities_of_a_perceptron(run, perceptron):
-    done = run("parse", "--model", perceptron, TEST, "--probabilities")
+    done = run("parse", "--model", perceptron, TEST, "--probabilities", "-q")
     assert_one_sentence(done.stderr, "perceptron", "temperature", "calibrated on dev")
     assert done.stdout.count("ArcProb=") == 915
-    assert run("parse", "--model", perceptron, TEST).stderr == ""
+    assert run("parse", "--model", perceptron, TEST, "-q").stderr == ""
+
+
+def test_the_speed_is_reported(run, model):
+    """On standard error, at the end, unless there is nothing to report."""
+    done = run("parse", "--model", model, TEST)
+    assert re.fullmatch(r"arbora: 915 words in \d+\.\d s(, [\d,]+ words/s)?\.\n", done.stderr)
+    copies = run("parse", "--model", model, TEST, "--kbest", "2")
+    assert copies.stderr.startswith("arbora: 915 words in ")
+    assert "arbora:" not in done.stdout
 
 
 def test_probabilities_of_conllx(run, model):

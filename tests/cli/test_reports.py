@@ -171,3 +171,42 @@ def test_stats_of_real_treebanks(run):
         expected = ["-" if cell == "—" else cell for cell in described[name]]
         assert size[1:] == expected[:4]
         assert [float(x) for x in shape[1:]] == [float(x) for x in expected[4:]]
+
+
+def test_evaluate_errors(run):
+    options = ("--confusion", "label", "--confusion", "head", "--worst", "5")
+    text = run("evaluate", "gold.conllu", "b.conllu", *options).stdout
+    assert "Labels taken for others" in text
+    assert re.search(r"NOUN +VERB +1 +100.00", text)  # The depends on sleeps, not on cat
+    assert re.search(r"VERB +NOUN +1 +100.00", text)
+    assert re.search(r"\n1 +4 +2 +2 +The cat sleeps \.", text)
+    assert "Worst sentences" in text
+    answer = json.loads(run("evaluate", "gold.conllu", "b.conllu", *options, "--json").stdout)
+    assert answer["confusion"]["head"] == {"NOUN": {"VERB": 1}, "VERB": {"NOUN": 1}}
+    assert answer["confusion"]["label"]["nsubj"] == {"nsubj": 2}
+    assert [one["name"] for one in answer["worst"]] == ["1"]
+    assert "calibration" not in answer
+
+
+@pytest.mark.parametrize("as_text", [[], ["--text"]])
+def test_evaluate_probabilities(run, files, as_text):
+    """Calibration is reported wherever the system has ArcProb."""
+    lines = (files / "a.conllu").read_text(encoding="utf-8").replace("\t_\n", "\tArcProb=0.75\n")
+    (files / "p.conllu").write_text(lines, encoding="utf-8")
+    text = run("evaluate", "gold.conllu", "p.conllu", *as_text).stdout
+    assert "expected calibration error 10.71 %" in text  # 6 of 7 heads are right
+    answer = json.loads(run("evaluate", "gold.conllu", "p.conllu", *as_text, "--json").stdout)
+    assert answer["calibration"]["ece"] == pytest.approx(6 / 7 - 0.75)
+    assert answer["calibration"]["count"] == 7
+
+
+def test_errors_of_a_text(run):
+    options = ("--text", "--confusion", "head", "--worst", "1", "--json")
+    answer = json.loads(run("evaluate", "gold.conllu", "b.conllu", *options).stdout)
+    assert answer["confusion"] == {"head": {"NOUN": {"VERB": 1}, "VERB": {"NOUN": 1}}}
+    assert answer["worst"][0]["text"] == "The cat sleeps ."
+    assert answer["UAS"]["correct"] == 5
+
+
+def test_worst_must_be_positive(run):
+    assert run("evaluate", "gold.conllu", "b.conllu", "--worst", "0").exit_code == 2

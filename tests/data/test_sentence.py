@@ -97,6 +97,13 @@ def test_pickles(name):
         assert copy.format == s.format
 
 
+def test_a_text_is_no_list_of_words():
+    with pytest.raises(ShapeError, match=r"like \['Gulls', 'circle', 'the'\], or parse the text"):
+        Sentence.from_words("Gulls circle the harbour.")
+    with pytest.raises(ShapeError, match="upos is a string; give a list with one string per word"):
+        Sentence.from_words(["Gulls"], upos="NOUN")
+
+
 def test_from_words():
     s = Sentence.from_words(
         ["Land", "!"], ["NOUN", "PUNCT"], heads=[0, 1], labels=["root", "punct"],
@@ -117,7 +124,7 @@ def test_from_words():
     ({"forms": ["a", ""]}, ArgumentError, "forms of word 2"),
     ({"forms": ["a", 3]}, ArgumentError, "forms of word 2"),
     ({"forms": ["a"], "upos": ["X", "X"]}, ShapeError, "upos has 2 entries for 1 words"),
-    ({"forms": "ab"}, ShapeError, "a list of strings"),
+    ({"forms": "ab"}, ShapeError, "a list with one string per word"),
     ({"forms": ["a"], "heads": [1]}, ArgumentError, "head 1 of word 1"),
     ({"forms": ["a"], "heads": [0.5]}, ShapeError, "integers"),
     ({"forms": ["a"], "comments": ["text"]}, ArgumentError, "begin with #"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import subprocess
@@ -285,15 +284,6 @@ def test_a_full_disk(tmp_path, monkeypatch):
         write_conllu(path, [one(*SEA)])
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_gzip_is_the_same_every_time(tmp_path):
-    path = tmp_path / "x.conllu.gz"
-    write_conllu(path, [one(*STORM)])
-    first = path.read_bytes()
-    assert gzip.decompress(first) == text(*STORM)
-    write_conllu(path, read_conllu(path))
-    assert path.read_bytes() == first
 
 
 def test_streams(monkeypatch, tmp_path):

@@ -138,3 +138,22 @@ def test_labels_avoid_lines_that_cross_them():
             if other.level > one.level and not one.is_root:
                 for x in (other.left, other.right):
                     assert not one.label_left <= x < one.label_left + one.label_width
+
+
+def test_no_word_is_left_alone_if_rows_can_be_narrower():
+    drawing = TreeDrawing(["word"] * 9, [2, 0, 2, 2, 2, 2, 2, 2, 2])
+    widths = range(40, 400, 5)
+    layouts = [lay_out(drawing, drawing.arcs, PIXELS, width) for width in widths]
+    sizes = [[len(row.words) for row in layout.rows] for layout in layouts]
+    assert [6, 3] in sizes
+    assert [8, 1] not in sizes
+    assert all(row.width <= width for layout, width in zip(layouts, widths, strict=True)
+               for row in layout.rows if len(row.words) > 1)  # fmt: skip
+
+
+def test_multiword_tokens_stay_together():
+    drawing = TreeDrawing(["word"] * 6, [2, 0, 2, 2, 2, 2], multiword=[(3, 4, "wordword")])
+    for width in range(150, 400, 5):
+        for row in lay_out(drawing, drawing.arcs, PIXELS, width).rows:
+            numbers = [word.number for word in row.words]
+            assert (3 in numbers) == (4 in numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -172,6 +173,31 @@ class TestWordClusters:
         elsewhere = read_clusters(self.write(tmp_path, "0110101\tHund\n"))
         assert scores(full(), settings) == scores(full(), settings, elsewhere)
 
+    def test_unknown_forms_count_as_their_lower_case(self):
+        settings = settings_for(full())
+        own, lower = WordClusters([("Katze", "01", 1.0)]), WordClusters([("katze", "01", 1.0)])
+        assert scores(full(), settings, own) == scores(full(), settings, lower)
+        both = WordClusters([("Katze", "01", 1.0), ("katze", "10", 1.0)])  # exact forms first
+        assert scores(full(), settings, own) == scores(full(), settings, both)
+        exact = WordClusters([("katze", "01", 1.0)], any_case=False)
+        assert scores(full(), settings) == scores(full(), settings, exact)
+        upper = WordClusters([("DIE", "01", 1.0)])  # only the form is changed
+        assert scores(full(), settings) == scores(full(), settings, upper)
+
+    @pytest.mark.parametrize("templates", get_args(TemplateSet))
+    def test_more_templates(self, templates):
+        """Models of earlier versions have few templates of clusters; other sets still do."""
+        block = read_treebank([full()])
+        few = FeatureSettings.for_training(templates, block)
+        many = FeatureSettings.for_training(templates, block, word_clusters=True)
+        clusters = WordClusters([("Katze", "0110101", 1.0), ("die", "0110", 1.0)])
+        is_wide = scores(full(), few, clusters) != scores(full(), many, clusters)
+        assert is_wide == (templates in ("rich", "morphological"))
+        assert scores(full(), few) == scores(full(), many)  # without clusters nothing changes
+        for settings in (few, many):
+            assert FeatureSettings.from_stored(settings.to_store()) == settings
+        assert "wide_clusters" not in few.to_store()
+
     def test_soft_clusters_are_shares(self, tmp_path):
         clusters = read_clusters(self.write(tmp_path, "a\tKatze\t3\r\nb\tKatze\t1\r\n\r\n"))
         assert clusters.rows == (("Katze", "a", 0.75), ("Katze", "b", 0.25))
@@ -179,8 +205,9 @@ class TestWordClusters:
         hard = WordClusters([("Katze", "a", 1.0)])
         assert scores(full(), settings, clusters) != scores(full(), settings, hard)
 
-    def test_soft_scores_lie_between_the_hard_ones(self):
-        settings = settings_for(full())
+    @pytest.mark.parametrize("wide", [False, True])
+    def test_soft_scores_lie_between_the_hard_ones(self, wide):
+        settings = replace(settings_for(full()), wide_clusters=wide)
         scorer = LinearScorer(settings, 14)
         weights = np.random.default_rng(5).normal(size=scorer.size)
 

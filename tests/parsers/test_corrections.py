@@ -210,3 +210,23 @@ def test_least_certain_arcs_have_their_runner_up(first_order, sentences):
     (bare,) = first_order.parse([sentence], probabilities=False)
     with pytest.raises(ArboraError, match="probabilities"):
         bare.least_certain()
+
+
+def test_sentences_say_where_their_probabilities_are_from(parser):
+    sentences = list(arbora.read_conllu(TEST))[:2]
+    (found,) = parser.parse(sentences[:1], required=[(0, 3)])
+    expected = parser.model.source_of_probabilities
+    assert found.source_of_probabilities == expected
+    assert pickle.loads(pickle.dumps(found)).source_of_probabilities == expected
+    assert parser.parse(sentences, probabilities=False)[0].source_of_probabilities is None
+    inference = parser.options.keywords().get("inference")
+    told = {"dual": "first-order pruner", "bp": "approximate"}.get(inference)
+    assert expected is None if told is None else told in expected
+
+
+def test_arcs_in_the_wrong_shape_are_explained(first_order):
+    sentences = list(arbora.read_conllu(TEST))[:1]
+    with pytest.raises(ArboraError, match=r"write \[\(4, 2\)\]"):
+        first_order.parse(sentences, required=(4, 2))
+    with pytest.raises(ArboraError, match="word numbers"):
+        first_order.parse(sentences, required=[("saw", "man")])

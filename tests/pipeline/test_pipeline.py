@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import pickle
 
 import numpy as np
@@ -10,30 +13,12 @@ import pytest
 
 import arbora
 from arbora import ArboraError
-from arbora.options import LemmatiserOptions, SegmenterOptions, TaggerOptions
-from arbora.pipeline import StageOptions
 from arbora.pipeline.texts import looks_like_text
 from tests.cli.conftest import arbora_process
 
 TRAIN = "examples/treebank/train.conllu"
 TEST = "examples/treebank/test.conllu"
 TEXT = "The gulls sleep on the wall.  She doesn't see the old boat!"
-STAGES = StageOptions(
-    SegmenterOptions(passes=5), TaggerOptions(passes=4), LemmatiserOptions(passes=4), folds=2
-)
-
-
-@pytest.fixture(scope="module")
-def nlp():
-    options = {"threads": 1, "passes": 2, "bits": 15, "refit": False}
-    return arbora.Pipeline(**options).fit(TRAIN, TEST, stages=STAGES)
-
-
-@pytest.fixture(scope="module")
-def model(nlp, tmp_path_factory):
-    path = tmp_path_factory.mktemp("models") / "village.arbora"
-    nlp.save(path)
-    return str(path)
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +107,34 @@ def test_a_parser_alone_refuses_what_it_cannot_fill_in(bare):
         alone.parse(bare)
 
 
+@pytest.mark.parametrize(("content", "expected"), [
+    ("She sleeps.\n", True),
+    ("# heading\nShe sleeps.\n", True),
+    (bytes(next(iter(arbora.read_conllu(TEST)))).decode(), False),
+    ("", False),
+    ("   \n\n", False),
+    ("( (S (NP (PRP She)) (VP (VBZ sleeps))) )\n", False),
+])  # fmt: skip
+def test_what_looks_like_text(content, expected):
+    assert looks_like_text(content.encode()) is expected
+
+
+def test_compressed_text(model, tmp_path):
+    """Text is recognised also in compressed files, on standard input too."""
+    expected = arbora_process("parse", "--model", model, TEXT).stdout.encode()
+    for ending, pack in (("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)):
+        data = pack(TEXT.encode())
+        path = tmp_path / f"text.txt.{ending}"
+        path.write_bytes(data)
+        found = arbora_process("parse", "--model", model, str(path), text=False, encoding=None)
+        assert found.stdout == expected
+        found = arbora_process("parse", "--model", model, text=False, encoding=None, input=data)
+        assert found.stdout == expected
+    output = tmp_path / "parsed.conllu.xz"
+    assert arbora_process("parse", "--model", model, TEXT, "--output", str(output)).returncode == 0
+    assert lzma.decompress(output.read_bytes()) == expected
+
+
 def test_a_text_given_to_parse_is_refused_at_once(nlp):
     with pytest.raises(ArboraError, match=r"'She sleeps\.' is not a file; call the .* nlp\(text\)"):
         nlp.parse("She sleeps.")
@@ -132,22 +145,6 @@ def test_a_text_given_to_parse_is_refused_at_once(nlp):
     parser = arbora.Parser.from_model(nlp.model)
     with pytest.raises(ArboraError, match="this model takes no text"):
         parser.parse("She sleeps.")
-
-
-def test_what_looks_like_text(tmp_path):
-    for name, content, expected in [
-        ("a.txt", "She sleeps.\n", True),
-        ("b.txt", "# heading\nShe sleeps.\n", True),
-        ("c.conllu", bytes(next(iter(arbora.read_conllu(TEST)))).decode(), False),
-        ("d.txt", "", False),
-        ("e.txt", "   \n\n", False),
-        ("f.mrg", "( (S (NP (PRP She)) (VP (VBZ sleeps))) )\n", False),
-    ]:
-        path = tmp_path / name
-        path.write_text(content, encoding="utf-8")
-        assert looks_like_text(path) is expected, name
-        assert looks_like_text(io.BytesIO(content.encode())) is expected, name
-    assert looks_like_text(tmp_path / "none.txt") is False
 
 
 def test_the_command_line_takes_text(model, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import arbora
 from arbora import ArboraError, Mixture, Sentence
 from arbora.data.treebank import read_treebank
+from arbora.models.card import check_card
 from arbora.options import (
     LemmatiserOptions,
     ParseOptions,
@@ -57,7 +59,7 @@ def marginals_of(nlp, block):
     decoder = nlp.decoder()
     encoded = nlp.model.encoder.encode(block)
     scored = decoder.score(encoded, np.arange(len(block)))
-    found = decoder.calibrated(scored)
+    found = decoder.calibrated(scored, scale=nlp.model.averaging_scale)
     arcs = found.arcs.reshape(-1, found.scores.depth).sum(axis=1)
     sizes = (block.n_words + 1) ** 2
     return [
@@ -66,18 +68,21 @@ def marginals_of(nlp, block):
     ]
 
 
+def drawings(nlp, given, count, seed):
+    """The best tags and count - 1 drawings, with lemmas."""
+    block = read_treebank(given)
+    blocks = [nlp.tagger(block), *nlp.tagger.samples(block, count - 1, seed)]
+    return blocks if nlp.lemmatiser is None else [nlp.lemmatiser(one) for one in blocks]
+
+
 def test_the_average_is_the_mean_of_separate_parses(nlp):
     given, count = bare(), 5
-    drawn = nlp.tagger.samples(read_treebank(given), count, 3)
-    if nlp.lemmatiser is not None:
-        drawn = [nlp.lemmatiser(one) for one in drawn]
+    drawn = drawings(nlp, given, count, 3)
     assert len({block.text(0) + block.text(1) for block in drawn}) > 1
-    tables = [
-        np.mean(one, axis=0) for one in zip(*(marginals_of(nlp, b) for b in drawn), strict=True)
-    ]
-    for decode in (None, "map") if "mbr" not in nlp.model.options.keywords().values() else (None,):
-        if decode == "map" and nlp.model.options.keywords().get("inference") == "bp":
-            continue
+    each = [marginals_of(nlp, block) for block in drawn]
+    tables = [np.mean(one, axis=0) for one in zip(*each, strict=True)]
+    beliefs = nlp.model.options.keywords().get("inference") == "bp"
+    for decode in (None,) if beliefs else (None, "map"):
         found = nlp.parse(given, tag_samples=count, seed=3, decode=decode)
         for table, tree in zip(tables, found, strict=True):
             words = np.arange(1, len(tree) + 1)
@@ -90,8 +95,10 @@ def test_the_average_is_the_mean_of_separate_parses(nlp):
 
 def test_trees_are_those_of_the_mixture(first_order):
     given, count = bare(), 6
-    drawn = first_order.tagger.samples(read_treebank(given), count, 0)
-    drawn = [list(arbora.data.conllu.sentences_of(first_order.lemmatiser(one))) for one in drawn]
+    model = first_order.model.with_card(averaging={"samples": 8, "scale": 1.0})
+    first_order = Pipeline.from_model(model, threads=1)
+    drawn = drawings(first_order, given, count, 0)
+    drawn = [list(arbora.data.conllu.sentences_of(block)) for block in drawn]
     found = first_order.parse(given, tag_samples=count)
     for i, tree in enumerate(found):
         mixture = Mixture([first_order.distribution(draw[i]) for draw in drawn])
@@ -151,7 +158,7 @@ def test_the_limit_is_the_sum_over_all_tag_sequences():
     spread = sum(c * (tables[tags] - exact) ** 2 for tags, c in chances.items())
     tree = nlp.parse([Sentence.from_words(words)], tag_samples=count)[0]
     arcs = (tree.heads, np.arange(1, len(words) + 1))
-    error = 4.5 * np.sqrt(spread[arcs] / count) + 1e-9
+    error = 4.5 * np.sqrt(spread[arcs] / count) + 1 / count  # the first are the best tags
     assert (np.abs(tree.arc_probabilities - exact[arcs]) <= error).all()
     best = nlp.parse([Sentence.from_words(words)])[0]
     assert np.abs(best.arc_probabilities - exact[arcs]).max() > 1e-4  # doubt makes a difference
@@ -167,6 +174,23 @@ def test_sentences_with_tags_are_not_in_doubt(first_order):
         assert found[i].arc_probabilities.tolist() == plain[i].arc_probabilities.tolist()
     again = first_order.parse(mixed, tag_samples=4, retag=True)
     assert again[0].arc_probabilities.tolist() != plain[0].arc_probabilities.tolist()
+
+
+def test_the_temperature_is_fitted_for_averages(first_order):
+    fitted = first_order.model.card["averaging"]
+    assert fitted["samples"] == 8
+    assert 0.6 <= fitted["scale"] <= 1.0
+    losses = []
+    for scale in (1.0, fitted["scale"]):
+        model = first_order.model.with_card(averaging={"samples": 8, "scale": scale})
+        gold = sentences("dev", 20)
+        found = Pipeline.from_model(model, threads=1).parse(gold, tag_samples=8, retag=True)
+        truth = [np.where(a.heads == b.heads, b.arc_probabilities, 1 - b.arc_probabilities)
+                 for a, b in zip(gold, found, strict=True)]  # fmt: skip
+        losses.append(-np.log(np.concatenate(truth)).mean())
+    assert losses[1] <= losses[0]
+    with pytest.raises(ArboraError, match=r"averaging\.scale"):
+        check_card({"averaging": {"samples": 8, "scale": 0.0}})
 
 
 def test_tags_are_the_best_ones(first_order):
@@ -195,6 +219,15 @@ def test_corrections_hold_in_every_drawing(first_order):
     tree = first_order.parse(given, required=[[arc], []], tag_samples=4)[0]
     assert tree.heads[0] == 3
     assert tree.arc_probabilities[0] == pytest.approx(1.0)
+
+
+def test_one_drawing_is_the_best_tags(first_order):
+    model = replace(first_order.model, temperature=1.0)  # trees are chosen at 1, averages at T
+    model = model.with_card(averaging={"samples": 8, "scale": 1.0})
+    first_order = Pipeline.from_model(model, threads=1)
+    plain = first_order.parse(bare(), decode="mbr")
+    found = first_order.parse(bare(), tag_samples=1, decode="mbr")
+    assert [one.heads.tolist() for one in plain] == [one.heads.tolist() for one in found]
 
 
 def test_what_cannot_be_averaged_is_refused(first_order):

@@ -8,53 +8,18 @@ import numpy as np
 
 from arbora._core import segmentation as _core
 from arbora.segmentation import Segmenter
+from tests.segmentation.slow_hashes import bucket, hash_of, key_of
 
 __all__ = ["SlowSegmenter"]
 
-_64 = (1 << 64) - 1
-_MIX = 0x9FB21C651E98DF25
-_PLACES = (
-    0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xFF51AFD7ED558CCD,
-    0xD1342543DE82EF95, 0xAF251AF3B0F025B5,
-)  # fmt: skip
-_SPACE, _LOWER, _UPPER, _NUMBER, _OPENING, _CLOSING, _HIRAGANA = 1, 2, 3, 7, 8, 9, 14
+_SPACE, _LOWER, _UPPER, _DIGIT, _NUMBER, _OPENING, _CLOSING = 1, 2, 3, 6, 7, 8, 9
+_HIRAGANA = 14
 _PART, _MATCH = 16, 12
-
-
-def _mixed(z: int) -> int:
-    z = (z ^ (z >> 32)) * _MIX & _64
-    z = (z ^ (z >> 29)) * 0xD6E8FEB86659FD93 & _64
-    return z ^ (z >> 32)
-
-
-def _hash(letters: Sequence[int]) -> int:
-    state = 0x2545F4914F6CDD1D
-    for letter in letters:
-        state = (state ^ letter) * _MIX & _64
-    return _mixed(state)
-
-
-def _name(text: str) -> int:
-    data = text.encode()
-    state = 0x2545F4914F6CDD1D + len(data)
-    for byte in data:
-        state = (state ^ byte) * _MIX & _64
-    return _mixed(state)
-
-
-def _key(name: str, *atoms: int) -> int:
-    total = _name(name)
-    for atom, place in zip(atoms, _PLACES, strict=False):
-        total = (total + atom * place) & _64
-    return (total ^ (total >> 31)) * _MIX & _64
-
-
-def _bucket(n: int) -> int:
-    return (
-        n
-        if n < 4
-        else next(b for b, top in ((4, 8), (5, 16), (6, 32), (7, 64), (8, n + 1)) if n < top)
-    )
+_VOWELS = "aeiouyáàâäãåāăąæéèêëēėęěíìîïīįıóòôöõōőøœúùûüūůűųýÿ"  # noqa: RUF001
+_ENDINGS = (
+    "com", "net", "org", "edu", "gov", "htm", "html", "pdf", "doc", "xls", "ppt", "txt", "zip",
+    "jpg", "gif", "png", "docx", "xlsx",
+)  # fmt: skip
 
 
 def _is_word(kind: int) -> bool:
@@ -108,7 +73,7 @@ class SlowSegmenter:
         def is_part(k: int) -> bool:
             return _is_word(self._kind[k]) or letters[k] in ".-_+"
 
-        i = begin
+        i, marked = begin, False
         while i < end:
             if letters.startswith(("://", "www."), i):
                 first = i
@@ -124,8 +89,27 @@ class SlowSegmenter:
                     last += 1
                 if first < i and last > i + 1:
                     self._web[first:last] = [2] * (last - first)
-                    i = last - 1
+                    i, marked = last - 1, True
             i += 1
+        if not marked:
+            self._mark_file(letters[begin:end], begin)
+
+    def _mark_file(self, chunk: str, begin: int) -> None:
+        def is_word(k: int) -> bool:
+            return 0 <= k < len(chunk) and _is_word(self._kind[begin + k])
+
+        for dot in range(len(chunk) - 2, 0, -1):
+            if chunk[dot] != "." or not is_word(dot - 1):
+                continue
+            last = dot + 1
+            while is_word(last):
+                last += 1
+            if chunk[dot + 1 : last] in _ENDINGS:
+                first = dot
+                while first > 0 and (is_word(first - 1) or chunk[first - 1] in ".-_"):
+                    first -= 1
+                self._web[begin + first : begin + last] = [3] * (last - first)
+                return
 
     def _tokens(self) -> list[tuple[int, int]]:
         found, begin, n = [], -1, len(self._text)
@@ -151,11 +135,13 @@ class SlowSegmenter:
         return total
 
     def _knows(self, letters: Sequence[int], kind: int) -> bool:
-        return _hash(letters) >> 35 in self._known[kind]
+        return hash_of(letters) >> 35 in self._known[kind]
 
-    def _shape(self, begin: int, end: int) -> int:
+    def _shape(self, begin: int, end: int, repeated: int = -1) -> int:
         kinds = self._kind[begin:end]
-        return _hash([k for i, k in enumerate(kinds) if i == 0 or k != kinds[i - 1]])
+        return hash_of(
+            [k for i, k in enumerate(kinds) if i == 0 or k != kinds[i - 1] or k == repeated]
+        )
 
     def _at(self, values: list[int], i: int) -> int:
         return values[i] if 0 <= i < len(values) else 0
@@ -188,12 +174,13 @@ class SlowSegmenter:
                     else:
                         # the longest known word from there, if one reaches beyond the place
                         spans = max(spans, size)
-        left, right = _hash(low[begin : i + 1]), _hash(low[i + 1 : end])
-        left_run, right_run = _hash(low[first : i + 1]), _hash(low[i + 1 : last])
+        left, right = hash_of(low[begin : i + 1]), hash_of(low[i + 1 : end])
+        left_run, right_run = hash_of(low[first : i + 1]), hash_of(low[i + 1 : last])
         shapes = self._shape(begin, i + 1), self._shape(i + 1, end)
+        digits = self._shape(begin, i + 1, _DIGIT), self._shape(i + 1, end, _DIGIT)
         l3, l2, l1, r1, r2, r3 = (self._at(low, i + k) for k in range(-2, 4))
         k3, k2, k1, c1, c2, c3 = (self._at(kind, i + k) for k in range(-2, 4))
-        web = 3 * self._web[i] + self._web[i + 1]
+        web = 4 * self._web[i] + self._web[i + 1]
         rows: list[tuple[str, tuple[int, ...]]] = [
             ("bias", ()), ("web", (web, l1, r1)), ("web kinds", (web, k1, c1, c2)),
             ("web next", (web, r1, r2, nxt)), ("l1", (l1,)), ("r1", (r1,)), ("l2", (l2,)),
@@ -204,13 +191,13 @@ class SlowSegmenter:
             ("kinds 2", (k2, k1, c1, c2)), ("kinds 3", (k3, k2, k1, c1, c2, c3)),
             ("left", (left,)), ("right", (right,)), ("left right", (left, right)),
             ("left next", (left, r1, nxt)), ("right next", (l1, right, nxt)), ("shapes", shapes),
-            ("shapes next", (*shapes, nxt)), ("left run", (left_run, r1)),
+            ("shapes next", (*shapes, nxt)), ("digits", digits), ("left run", (left_run, r1)),
             ("right run", (l1, right_run)), ("runs", (left_run, right_run)),
             ("left run next", (left_run, r1, r2, nxt)), ("ends", (ends, k1, c1)),
             ("starts", (starts, k1, c1)), ("spans", (spans, k1, c1)),
             ("known", (ends, starts, spans)),
         ]  # fmt: skip
-        return [_key(name, *atoms) for name, atoms in rows]
+        return [key_of(name, *atoms) for name, atoms in rows]
 
     # Sentences
 
@@ -224,9 +211,9 @@ class SlowSegmenter:
         if self._kind[begin] == _UPPER:
             capital = 1 if self._knows(self._lower[begin:end], 2) else 2
         return {
-            "form": _hash(self._lower[begin:stop]), "shape": self._shape(begin, stop),
-            "first": seen(begin), "last": seen(end - 1), "length": _bucket(end - begin),
-            "suffix": _hash(self._lower[max(begin, end - 3) : end]), "capital": capital, "gap": 3,
+            "form": hash_of(self._lower[begin:stop]), "shape": self._shape(begin, stop),
+            "first": seen(begin), "last": seen(end - 1), "length": bucket(end - begin),
+            "suffix": hash_of(self._lower[max(begin, end - 3) : end]), "capital": capital, "gap": 3,
         }  # fmt: skip
 
     def _gap(self, end: int, following: int) -> int:
@@ -247,7 +234,7 @@ class SlowSegmenter:
                     brackets += 1
                 elif self._kind[begin] == _CLOSING:
                     brackets = max(0, brackets - 1)
-            length = _bucket(t + 1 - start)
+            length = bucket(t + 1 - start)
             ends_here = t + 1 == len(tokens) or t + 1 - start >= 1000
             if not ends_here:
                 keys = self._sentence(atoms, t, length, quote + 2 * min(brackets, 2))
@@ -303,7 +290,7 @@ class SlowSegmenter:
             ("open", [opened, *get("a.form", "b.first")]),
             ("open gap", [opened, gap, *get("a.last", "b.form")]),
         ]  # fmt: skip
-        return [_key(name, *values) for name, values in rows]
+        return [key_of(name, *values) for name, values in rows]
 
     # Words
 
@@ -325,9 +312,8 @@ class SlowSegmenter:
                     if not (small.startswith(left) and small.endswith(right)):
                         continue
                     place = (begin + len(left), end - len(right))
-                previous = atoms[t - 1] if t else edge
-                following = atoms[t + 1] if t + 1 < len(tokens) else edge
-                keys = self._split(rule, (begin, end), place, atoms[t], previous, following)
+                around = [atoms[k] if 0 <= k < len(tokens) else edge for k in range(t - 1, t + 3)]
+                keys = self._split(rule, (begin, end), place, around)
                 score = self._score("split", keys)
                 if score > best:
                     best = score
@@ -357,8 +343,9 @@ class SlowSegmenter:
 
     def _split(
         self, rule: list[object], token: tuple[int, int], core: tuple[int, int],
-        own: dict[str, int], previous: dict[str, int], following: dict[str, int],
+        around: list[dict[str, int]],
     ) -> list[int]:  # fmt: skip
+        previous, own, following, second = around
         left, right, literal, number, before, after = rule
         letters: list[int] = []
         for text in (left, right, *literal):  # type: ignore[misc]
@@ -366,14 +353,15 @@ class SlowSegmenter:
         letters.append(int(number) + 1)  # type: ignore[call-overload]
         for text in (before, after):
             letters += [*map(ord, text), 0]  # type: ignore[call-overload]
-        name = _hash(letters)
+        name = hash_of(letters)
+        kind = hash_of([ord("a") if chr(one) in _VOWELS else one for one in letters])
 
         def piece(begin: int, end: int) -> int:
-            return _hash(self._lower[max(begin, core[0]) : min(end, core[1])])
+            return hash_of(self._lower[max(begin, core[0]) : min(end, core[1])])
 
         word = [*map(ord, before), *self._lower[core[0] : core[1]], *map(ord, after)]  # type: ignore[call-overload]
         known = self._knows(word, 1) + 2 * self._knows(self._lower[token[0] : token[1]], 1)
-        length = _bucket(core[1] - core[0])
+        length = bucket(core[1] - core[0])
         rows = [
             ("rule", ()), ("rule form", (own["form"],)), ("rule known", (known, length)),
             ("rule shape", (own["shape"], known)),
@@ -385,7 +373,23 @@ class SlowSegmenter:
             ("rule next suffix", (following["suffix"],)),
             ("rule form previous", (own["form"], previous["form"])),
             ("rule form next", (own["form"], following["form"])),
+            ("rule form previous suffix", (own["form"], previous["suffix"])),
+            ("rule form next suffix", (own["form"], following["suffix"])),
+            ("rule form around", (own["form"], previous["form"], following["form"])),
+            ("rule form second", (own["form"], second["form"])),
+            ("rule form after", (own["form"], following["form"], second["form"])),
+            ("rule form shapes", (own["form"], previous["last"], following["first"])),
             ("rule shapes", (previous["last"], following["first"], own["shape"])),
         ]  # fmt: skip
-        keys = [_key(label, name, *atoms) for label, atoms in rows]
-        return [*keys, _key("known", known, length), _key("form", own["form"])]
+        keys = [key_of(label, name, *atoms) for label, atoms in rows]
+        kinds = [
+            ("kind", ()), ("kind known", (known, length)), ("kind shape", (own["shape"], known)),
+            ("kind suffix 1", (piece(core[1] - 1, core[1]),)),
+            ("kind suffix 2", (piece(core[1] - 2, core[1]),)),
+            ("kind suffix 3", (piece(core[1] - 3, core[1]), known)),
+            ("kind core", (hash_of(word),)),
+            ("kind previous", (previous["form"],)), ("kind next", (following["form"],)),
+            ("kind next suffix", (following["suffix"],)),
+        ]  # fmt: skip
+        keys += [key_of(label, kind, *atoms) for label, atoms in kinds]
+        return [*keys, key_of("known", known, length), key_of("form", own["form"])]

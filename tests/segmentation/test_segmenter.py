@@ -14,10 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arbora import ArboraError
-from arbora.data import sentences_of, treebank_text
-from arbora.segmentation import Segmenter
+from arbora.data import Block, sentences_of, treebank_text
+from arbora.data.block import CONLLU_LAYOUT
+from arbora.segmentation import Segmenter, train_segmenter
 from tests.segmentation.slow_segmenter import SlowSegmenter
 from tests.segmentation.toys import (
+    conllu,
     sentences,
     toy_block,
     toy_segmenter,
@@ -99,6 +101,27 @@ def test_the_slow_twin_agrees_on_the_training_text():
         assert list(zip(found.starts.tolist(), found.ends.tolist(), strict=True)) == tokens
         assert len(ends) == len(found.sentences) > 5
         assert found.n_words.tolist() == [len(some) for some in words]
+
+
+def test_the_slow_twin_agrees_on_names_of_files():
+    text = (
+        "See a-b.pdf, (x_1.tree.org) or im.doc. 235-1972 is no file.Com, v1.pdfs and .txt are not."
+    )
+    for segmenter in (toy_segmenter(), toy_unspaced()):
+        slow = SlowSegmenter(segmenter)
+        tokens, _, words = slow.segment(text)
+        found = segmenter.segment(text)
+        assert list(zip(found.starts.tolist(), found.ends.tolist(), strict=True)) == tokens
+        assert found.n_words.tolist() == [len(some) for some in words]
+    marked = "".join(c if mark == 3 else " " for c, mark in zip(text, slow._web, strict=True))
+    assert marked.split() == ["a-b.pdf", "x_1.tree.org", "im.doc", "file.Com"]
+
+
+def test_a_form_that_is_also_a_multiword_token_is_split_as_its_context_says():
+    """One occurrence as a single word does not make `im` a known word."""
+    lines = [*sentences(), *(["i|m here ~."] * 3), "im here ~."]
+    segmenter = train_segmenter(Block(conllu(lines).encode(), CONLLU_LAYOUT), threads=1)
+    assert forms_of(segmenter.segment("im here.")) == [["i", "m", "here", "."]]
 
 
 def test_the_training_text_is_segmented_as_in_the_treebank():

@@ -17,6 +17,7 @@ from arbora.options import SegmenterOptions
 from arbora.segmentation import Segmenter, train_segmenter
 from arbora.segmentation.known_text import known_text
 from arbora.segmentation.rules import general_rules, learn_rules
+from arbora.segmentation.training import count_wrong
 from arbora.testing import finite_difference
 from tests.segmentation.toys import toy_block, toy_segmenter
 
@@ -59,6 +60,19 @@ def test_the_gradient_is_that_of_the_objective(name):
     assert value == pytest.approx(slow_objective(examples, 0.7, weights), rel=1e-12)
     slow = finite_difference(lambda w: core.objective(examples, 0.7, w, np.zeros(128), 1), weights)
     assert gradient == pytest.approx(slow, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["boundary", "sentence", "split"])
+def test_wrong_decisions_are_counted(name):
+    examples = toy_examples(name)
+    weights = np.random.default_rng(1).normal(size=128)
+    slots, first_slot, first = examples.slots(), examples.first_slot(), examples.first_candidate()
+    wrong = 0
+    for e, right in enumerate(examples.right()):
+        some = [slots[first_slot[c] : first_slot[c + 1]] for c in range(first[e], first[e + 1])]
+        scores = [0.0, *(weights[one].sum() for one in some)]
+        wrong += int(np.argmax(scores)) != right
+    assert 0 < count_wrong(examples, weights) == wrong
 
 
 def test_the_minimum_is_found():
@@ -163,7 +177,7 @@ def with_value(index, value):
 @pytest.mark.parametrize(
     "change",
     [
-        changed("version", 2), changed("version", True), changed("bits", 13), changed("bits", 99),
+        changed("version", 1), changed("version", True), changed("bits", 13), changed("bits", 99),
         changed("bits", "14"), changed("lines_matter", 0), changed("rules", "x"),
         changed("rules", [["a", "", ["b"], -1, "", ""]]),
         changed("rules", [["a", "", ["b", "c"], 2, "", ""]]),

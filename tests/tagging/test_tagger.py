@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from arbora import ArboraError, ArgumentError, ModelError
 from arbora._core import tagging as kernels
 from arbora.data import Block, Stage
+from arbora.data.block import CONLLU_LAYOUT
 from arbora.data.treebank import read_treebank
 from arbora.features import WordClusters
 from arbora.options import LemmatiserOptions, TaggerOptions
 from arbora.tagging import Tagger, jackknife, train_tagger
-from arbora.tagging.treebank_tags import TreebankTags
+from arbora.tagging.treebank_tags import TreebankTags, _is_made_of_names, _names_in
 from arbora.testing.finite_difference import finite_difference
 
 ROOT = Path(__file__).parents[2]
@@ -131,6 +132,57 @@ def test_it_learns(tagger, treebank, dev):
         right = sum(a == b for a, b in zip(found, gold, strict=True))
         assert 100 * right / len(gold) > least
     assert tagger(treebank).texts(0, 5) == treebank.texts(0, 5)  # nothing is missing
+
+
+def inflected(vowels, stems):
+    """Sentences of an invented language: plurals in -lVr, negation by -mV- before the ending."""
+    rows = []
+    for stem in stems:
+        for v in vowels:
+            plural, past = f"{stem}l{v}r", f"{stem}d{v}"
+            rows.append([(stem, "NOUN", "Number=Sing"), (past, "VERB", "Polarity=Pos")])
+            rows.append(
+                [(plural, "NOUN", "Number=Plur"), (f"{stem}m{v}d{v}", "VERB", "Polarity=Neg")]
+            )
+    text = "".join(
+        "".join(
+            f"{i}\t{form}\t_\t{upos}\t_\t{feats}\t0\troot\t_\t_\n"
+            for i, (form, upos, feats) in enumerate(row, 1)
+        )
+        + "\n"
+        for row in rows
+    )
+    return Block(text.encode(), CONLLU_LAYOUT)
+
+
+def test_endings_with_other_vowels_and_inner_letters():
+    """Vowel harmony and inner affixes: neither the stem nor the ending was ever seen."""
+    stems = ("kas", "gob", "ten", "pur", "sik", "vaz", "lon", "mek")
+    tagger = train_tagger(inflected("aeu", stems), options=TaggerOptions(passes=20), threads=1)
+    unseen = inflected("oi", ("bat", "rog", "zut"))
+    found = tagger(unseen, retag=True)
+    for number in (UPOS, FEATS):
+        columns = [column(unseen, FORM), column(found, number), column(unseen, number)]
+        rows = list(zip(*columns, strict=True))
+        inflected_forms = [row for row in rows if len(row[0]) > 3]
+        assert len(inflected_forms) == 18
+        assert all(answer == gold for _, answer, gold in inflected_forms)
+
+
+def test_parts_of_xpos():
+    """Tags that are joined names have the names as outputs, positional ones their letters."""
+    names = [
+        f"NOUN-{a}-{b}" for a in ("POSTP", "PRT", "AUX", "CONJ") for b in map(str, range(10, 40))
+    ]
+    assert _is_made_of_names(names)
+    assert not _is_made_of_names([f"N---{a}--S{b}" for a in "abc" for b in range(40)])
+    assert _names_in("VERB-AUX-PRT") == [
+        "0 VERB", "-1 PRT", "-2 AUX PRT", "3", "* VERB", "* AUX", "* PRT", "* VERB AUX",
+        "* AUX PRT",
+    ]  # fmt: skip
+    lines = [f"1\tw{i}\t_\tNOUN\t{tag}\t_\t0\troot\t_\t_\n\n" for i, tag in enumerate(names)]
+    tags = TreebankTags.of(Block("".join(lines).encode(), CONLLU_LAYOUT))
+    assert tags.tensors["analyses.widths"].tolist() == [1 + 30 + 120 + 1 + 35 + 124]
 
 
 def test_threads_and_blocks_do_not_matter(tagger, treebank, dev):
@@ -286,8 +338,10 @@ def test_word_clusters(treebank, dev):
     same = Tagger.from_store(clustered.settings(), clustered.tensors())
     np.testing.assert_array_equal(same.tag(dev, retag=True).upos_probabilities, found)
     text = np.frombuffer(b"no tab", np.uint8)
+    with pytest.raises(ModelError, match="a cluster and forms"):
+        Tagger.from_store(clustered.settings(), clustered.tensors() | {"clusters.grouped": text})
     with pytest.raises(ModelError, match="cluster and form"):
-        Tagger.from_store(clustered.settings(), clustered.tensors() | {"clusters": text})
+        Tagger.from_store(plain.settings(), plain.tensors() | {"clusters": text})
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arbora/base/letters.hpp"
+
 namespace arbora::features {
 namespace {
 
@@ -121,10 +123,8 @@ class Encoder {
   }
 
   void join(std::string_view form) {
-    const auto found = clusters_->of_form.find(std::string(form));
-    if (found == clusters_->of_form.end()) return;
-    for (const ClusterEntry& entry : found->second) {
-      const std::string_view cluster = entry.cluster;
+    for (const ClusterEntry& entry : clusters_->find(form)) {
+      const std::string_view cluster = clusters_->names[entry.cluster];
       Member<Atom> member;
       make(cluster, member.cluster);
       make(first_letters(cluster, 4), member.short_prefix);
@@ -149,6 +149,34 @@ class Encoder {
 constexpr std::size_t kPaddingBefore = 2;  // in front of the root symbol
 
 }  // namespace
+
+std::uint32_t Clusters::number_of(std::string_view cluster) {
+  if (names.empty() || names.back() != cluster) names.emplace_back(cluster);
+  return static_cast<std::uint32_t>(names.size() - 1);
+}
+
+void Clusters::add(std::string_view form, std::uint32_t cluster, float share) {
+  entries.push_back({hash_text(form), cluster, share});
+}
+
+void Clusters::finish() {
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const ClusterEntry& a, const ClusterEntry& b) { return a.form < b.form; });
+}
+
+std::span<const ClusterEntry> Clusters::find(std::string_view form) const {
+  const auto those_of = [&](std::string_view text) {
+    const std::uint64_t wanted = hash_text(text);
+    const auto first = std::lower_bound(
+        entries.begin(), entries.end(), wanted,
+        [](const ClusterEntry& entry, std::uint64_t key) { return entry.form < key; });
+    auto last = first;
+    while (last != entries.end() && last->form == wanted) ++last;
+    return std::span<const ClusterEntry>(first, last);
+  };
+  const std::span<const ClusterEntry> found = those_of(form);
+  return found.empty() && any_case ? those_of(lower_case(form)) : found;
+}
 
 Encoded::Encoded(const Block& block, std::span<const std::int64_t> sentences, Columns columns,
                  const Clusters* clusters) {

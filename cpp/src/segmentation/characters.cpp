@@ -83,11 +83,42 @@ void append(Characters& characters, char32_t point) {
 
 namespace {
 
+// What names of hosts and files end in.
+constexpr std::u32string_view kEndings[] = {
+    U"com", U"net", U"org", U"edu", U"gov", U"htm", U"html", U"pdf",  U"doc",
+    U"xls", U"ppt", U"txt", U"zip", U"jpg", U"gif", U"png",  U"docx", U"xlsx",
+};
+
+// Marks the name of a host or file in the chunk begin ... end - 1: letters, digits, dots, hyphens
+// and underscores, and one of the endings after the last dot.
+void mark_file(Characters& text, Index begin, Index end) {
+  const auto is_word = [&](Index k) { return is_word_class(text.classes[at(k)]); };
+  const auto is_part = [&](Index k) {
+    const char32_t letter = text.lower[at(k)];
+    return is_word(k) || letter == U'.' || letter == U'-' || letter == U'_';
+  };
+  for (Index dot = end - 2; dot > begin; --dot) {
+    if (text.lower[at(dot)] != U'.' || !is_word(dot - 1)) continue;
+    Index last = dot + 1;
+    while (last < end && is_word(last)) ++last;
+    const bool is_ending =
+        std::any_of(std::begin(kEndings), std::end(kEndings), [&](std::u32string_view ending) {
+          return last - dot - 1 == static_cast<Index>(ending.size()) && text.has(dot + 1, ending);
+        });
+    if (!is_ending) continue;
+    Index first = dot;
+    while (first > begin && is_part(first - 1)) --first;
+    std::fill(text.web.begin() + first, text.web.begin() + last, Web::file);
+    return;
+  }
+}
+
 // Marks the address in the chunk begin ... end - 1, if there is one.
 void mark_chunk(Characters& text, Index begin, Index end) {
   const auto is_small = [&](Index i) {
     return text.lower[at(i)] >= 'a' && text.lower[at(i)] <= 'z';
   };
+  bool is_marked = false;
   for (Index i = begin; i < end; ++i) {
     if (text.has(i, U"://") || text.has(i, U"www.")) {
       Index first = i;
@@ -106,8 +137,10 @@ void mark_chunk(Characters& text, Index begin, Index end) {
     while (last < end && is_part(last)) ++last;
     if (first == i || last == i + 1) continue;
     std::fill(text.web.begin() + first, text.web.begin() + last, Web::mail);
+    is_marked = true;
     i = last - 1;
   }
+  if (!is_marked) mark_file(text, begin, end);
 }
 
 }  // namespace

@@ -63,8 +63,7 @@ void find_splits(const SegmenterModel& model, const Characters& text,
     double best = 0.0;  // the score of not splitting
     for (const std::uint32_t rule : some) {
       Scorer scorer(model.weights.split);
-      split_features(model.rules, rule, text, token, atoms[at(t)], atoms_at(atoms, t - 1),
-                     atoms_at(atoms, t + 1), model.lexicon, Lexicon::kAllParts,
+      split_features(model.rules, rule, text, token, atoms, t, model.lexicon, Lexicon::kAllParts,
                      [&](std::uint64_t key) { scorer(key); });
       if (scorer.score() > best) {
         best = scorer.score();
@@ -89,11 +88,6 @@ std::vector<TokenAtoms> atoms_of(const Characters& text, std::span<const Token> 
     }
   }
   return atoms;
-}
-
-const TokenAtoms& atoms_at(std::span<const TokenAtoms> atoms, Index t) {
-  static const TokenAtoms kEdge;
-  return t < 0 || t >= static_cast<Index>(atoms.size()) ? kEdge : atoms[at(t)];
 }
 
 Scorer::Scorer(std::span<const float> weights)

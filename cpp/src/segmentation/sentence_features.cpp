@@ -2,6 +2,11 @@
 
 namespace arbora::segmentation {
 
+const TokenAtoms& atoms_at(std::span<const TokenAtoms> atoms, Index t) {
+  static const TokenAtoms kEdge;
+  return t < 0 || t >= static_cast<Index>(atoms.size()) ? kEdge : atoms[at(t)];
+}
+
 TokenAtoms token_atoms(const Characters& text, Token token, const Lexicon& lexicon, int part) {
   const Index end = std::min(token.end, token.begin + kLongestPart);
   TokenAtoms atoms;

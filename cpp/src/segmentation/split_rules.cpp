@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arbora/features/vowels.hpp"
+
 namespace arbora::segmentation {
 namespace {
 
@@ -26,18 +28,24 @@ bool matches(const Characters& text, Index begin, const std::u32string& letters)
 SplitRules::SplitRules(std::vector<SplitRule> rules) : rules_(std::move(rules)) {
   for (std::uint32_t r = 0; r < rules_.size(); ++r) {
     const SplitRule& rule = rules_[r];
-    LetterHash name;
+    LetterHash name, kind;
     const auto add = [&](const std::u32string& letters) {
-      for (const char32_t letter : letters) name.add(letter);
+      for (const char32_t letter : letters) {
+        name.add(letter);
+        kind.add(skeleton_letter(letter));
+      }
       name.add(0);
+      kind.add(0);
     };
     add(rule.left);
     add(rule.right);
     for (const std::u32string& word : rule.words) add(word);
     name.add(static_cast<char32_t>(rule.core + 1));
+    kind.add(static_cast<char32_t>(rule.core + 1));
     add(rule.before);
     add(rule.after);
     hashes_.push_back(name.value());
+    kinds_.push_back(kind.value());
     if (rule.core < 0) {
       by_form_[hash_of_letters(rule.left)].push_back(r);
       continue;

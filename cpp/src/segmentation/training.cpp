@@ -64,8 +64,7 @@ void add_split_examples(const Paragraph& known, const SplitRules& rules, const L
     if (some.empty()) continue;
     std::int32_t answer = 0;
     for (std::size_t k = 0; k < some.size(); ++k) {
-      split_features(rules, some[k], text, tokens[at(t)], atoms[at(t)], atoms_at(atoms, t - 1),
-                     atoms_at(atoms, t + 1), lexicon, known.parts[at(t)],
+      split_features(rules, some[k], text, tokens[at(t)], atoms, t, lexicon, known.parts[at(t)],
                      slots_into(examples, bits));
       examples.end_candidate();
       if (static_cast<std::int32_t>(some[k]) == known.right[at(t)]) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "arbora/base/letters.hpp"
 #include "arbora/data/render.hpp"
 #include "arbora/tagging/analyses.hpp"
-#include "arbora/tagging/letters.hpp"
 
 namespace arbora::tagging {
 namespace {

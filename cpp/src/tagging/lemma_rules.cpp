@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "arbora/base/letters.hpp"
 #include "arbora/features/hash.hpp"
-#include "arbora/tagging/letters.hpp"
 
 namespace arbora::tagging {
 namespace {

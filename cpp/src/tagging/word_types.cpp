@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "arbora/tagging/letters.hpp"
+#include "arbora/base/letters.hpp"
+#include "arbora/features/vowels.hpp"
 
 namespace arbora::tagging {
 namespace {
@@ -70,14 +71,47 @@ void set_affixes(std::string_view lower, WordType& type) {
   }
 }
 
-void set_clusters(std::string_view form, std::string_view lower, const Clusters& clusters,
-                  WordType& type) {
-  auto found = clusters.of_form.find(std::string(form));
-  if (found == clusters.of_form.end()) found = clusters.of_form.find(std::string(lower));
-  if (found == clusters.of_form.end() || found->second.empty()) return;
-  const auto best = std::max_element(found->second.begin(), found->second.end(),
+void set_inner(std::string_view lower, WordType& type) {
+  std::u32string letters, skeleton;
+  for (std::size_t place = 0; place < lower.size();) {
+    letters.push_back(next_letter(lower, place));
+    skeleton.push_back(skeleton_letter(letters.back()));
+  }
+  const auto hash = [](std::u32string_view text) {
+    std::uint64_t state = kStart;
+    for (const char32_t letter : text) state = mixed(state + letter);
+    return state;
+  };
+  const std::size_t n = letters.size();
+  for (std::size_t k = 0; k < kSkeletons && k + kShortestSkeleton <= n; ++k) {
+    const std::size_t size = k + kShortestSkeleton;
+    type.skeletons[k] = hash({skeleton.data() + n - size, size});
+  }
+  for (std::size_t end = n; end >= kShortestGram && n - end < kGramEnds; --end) {
+    for (std::size_t size = kShortestGram; size <= std::min(kLongestGram, end); ++size) {
+      type.grams[type.n_grams++] = hash({letters.data() + end - size, size});
+    }
+  }
+}
+
+void set_stem(std::string_view lower, const WordKnowledge& knowledge, WordType& type) {
+  const std::vector<std::uint32_t> starts = letter_starts(lower);
+  for (std::size_t size = starts.size() - 1; size-- > kShortestStem;) {
+    const auto entries = knowledge.lexicon->find(hash_text(lower.substr(0, starts[size])));
+    if (entries.empty()) continue;
+    type.stem_tags = hash_tags(entries, knowledge.first_analysis);
+    type.stem_analyses = hash_analyses(entries);
+    type.stem_rest = hash_text(lower.substr(starts[size]));
+    return;
+  }
+}
+
+void set_clusters(std::string_view form, const Clusters& clusters, WordType& type) {
+  const std::span<const ClusterEntry> found = clusters.find(form);
+  if (found.empty()) return;
+  const auto best = std::max_element(found.begin(), found.end(),
                                      [](auto& a, auto& b) { return a.share < b.share; });
-  const std::string_view cluster = best->cluster;
+  const std::string_view cluster = clusters.names[best->cluster];
   type.clusters[0] = hash_text(cluster);
   type.clusters[1] = hash_text(cluster.substr(0, 4));
   type.clusters[2] = hash_text(cluster.substr(0, 8));
@@ -92,6 +126,8 @@ WordType make_type(std::string_view form, const WordKnowledge& knowledge) {
   type.short_shape = hash_text(shape_of(form, true));
   type.flags = flags_of(form, lower);
   set_affixes(lower, type);
+  set_inner(lower, type);
+  set_stem(lower, knowledge, type);
   const std::span<const LexiconEntry> own = knowledge.lexicon->find(type.form);
   const std::span<const LexiconEntry> other = knowledge.lexicon->find(type.lower);
   type.is_known = !own.empty();
@@ -99,7 +135,7 @@ WordType make_type(std::string_view form, const WordKnowledge& knowledge) {
   type.tags = hash_tags(type.entries, knowledge.first_analysis);
   type.lower_tags = hash_tags(other, knowledge.first_analysis);
   type.analyses = hash_analyses(type.entries);
-  if (knowledge.clusters != nullptr) set_clusters(form, lower, *knowledge.clusters, type);
+  if (knowledge.clusters != nullptr) set_clusters(form, *knowledge.clusters, type);
   return type;
 }
 

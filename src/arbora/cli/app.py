@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
 
 from arbora.cli import (
+    cluster,
     compare,
     convert,
     draw,
@@ -47,6 +50,7 @@ DATA = "Inspect data and models"
 app.command("train", rich_help_panel=WORK, epilog=train.EXAMPLES)(train.train)
 app.command("parse", rich_help_panel=WORK, epilog=parse.EXAMPLES)(parse.parse)
 app.command("tune", rich_help_panel=WORK, epilog=tune.EXAMPLES)(tune.tune)
+app.command("cluster", rich_help_panel=WORK, epilog=cluster.EXAMPLES)(cluster.cluster)
 app.command("evaluate", rich_help_panel=EVALUATE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("compare", rich_help_panel=EVALUATE, epilog=compare.EXAMPLES)(compare.compare)
 app.command("reproduce", rich_help_panel=EVALUATE, epilog=reproduce.EXAMPLES)(reproduce.reproduce)
@@ -56,6 +60,11 @@ app.command("draw", rich_help_panel=DATA, epilog=draw.EXAMPLES)(draw.draw)
 app.command("inspect", rich_help_panel=DATA, epilog=inspect.EXAMPLES)(inspect.inspect)
 app.command("models", rich_help_panel=DATA, epilog=models.EXAMPLES)(models.models)
 app.command("explain", rich_help_panel=DATA, epilog=explain.EXAMPLES)(explain.explain)
+
+
+for _command in app.registered_commands:  # the terminal breaks the lines of a paragraph
+    if _command.callback is not None:
+        _command.help = re.sub(r"(?<=\S)\n(?=\S)", " ", cleandoc(_command.callback.__doc__ or ""))
 
 
 def _show_version(wanted: bool) -> None:

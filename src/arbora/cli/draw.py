@@ -1,7 +1,8 @@
-"""`arbora draw`: trees of a file as text and pictures."""
+"""`arbora draw`: trees of a file, or of a text, as text and pictures."""
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arbora.cli.files import check_not_an_input, check_writable, report_skipped
-from arbora.cli.shared import FormatOption, SkipBad
+from arbora.cli.parse import as_source, load_model
+from arbora.cli.shared import FormatOption, ModelFile, SkipBad
 from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from arbora.drawing import TreeDrawing
 
 EXAMPLES = """[bold]Examples[/bold]
+
+arbora draw "The gulls sleep on the wall." --probabilities
 
 arbora draw test.conllu --sentences 1-5
 
@@ -29,13 +33,20 @@ arbora parse --model english.arbora test.conllu --probabilities | arbora draw - 
 arbora parse --model english.arbora test.conllu --kbest 20 | arbora draw - --threshold 0.1"""
 
 _RANGE = re.compile(r"(\d+)?(-)?(\d+)?")
+_WITHOUT_TREES = ("text", "horizontal", "vertical")  # formats
 _DRAWN_AT_ONCE = 1000  # sentences of one file
 
 
 def draw(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Sentences with trees; - is standard input.")
+        str,
+        typer.Argument(
+            metavar="FILE|TEXT",
+            help="Sentences with trees, or text to parse: a file, - for standard input, or an "
+            "argument with spaces that names no file.",
+        ),
     ],
+    model: ModelFile = None,
     sentences: Annotated[
         str | None,
         typer.Option(
@@ -63,26 +74,29 @@ def draw(
         bool,
         typer.Option(
             "--probabilities",
-            help="Show the probabilities of arcs (ArcProb, as arbora parse writes it).",
+            help="Show the probabilities of arcs: the model's, or ArcProb of the file.",
         ),
     ] = False,
     threshold: Annotated[
         float | None,
         typer.Option(
             min=0.0, max=1.0, metavar="P",
-            help="Draw the trees of a k-best list or of samples as one: the first tree, and arcs "
-            "of the others with at least this probability.",
+            help="Also draw other arcs with at least this probability: of text, each word's next "
+            "likeliest head; of a file, the arcs in its k-best lists or samples, each drawn as one "
+            "tree.",
         ),
     ] = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
     skip_bad: SkipBad = False,
 ) -> None:  # fmt: skip
-    """Draw the trees of a file: as text, or as pictures in the format of the output's ending.
+    """Draw the trees of a file or text: as text, or as pictures by the output's ending.
+
+    Text, and formats that have no trees (horizontal, vertical), are parsed by the model first.
 
     A .svg or .png file holds one sentence, a .pdf one per page, the others any number.
     .pdf and .png require matplotlib. An arc that leaves its line ends in the number of a word.
     """
-    from arbora.data import open_output, read_conllu
+    from arbora.data import open_output
     from arbora.drawing import drawings_to_bytes
     from arbora.drawing.files import ending_of
 
@@ -91,7 +105,11 @@ def draw(
         check_writable(output)
         check_not_an_input(output, file)
     which = _Selection.of(sentences)
-    read = read_conllu(file, format, skip_bad=skip_bad, on_error=report_skipped)
+    if file == "-" and sys.stdin.isatty():
+        raise ArgumentError("there is nothing to draw: name a file, or pipe in sentences or text.")
+    source = as_source(file)
+    file = file if isinstance(source, str) else "the text"
+    read = _read(source, model, format, skip_bad)
     drawings = _drawings(which.of_file(read), tags, probabilities, threshold)
     if output is None or output == "-":
         if not _print(drawings, width):
@@ -165,6 +183,36 @@ class _Selection:
         return f"{name} has no sentence {wanted} to draw."
 
 
+def _read(
+    source: str | io.BytesIO,
+    model: str | None,
+    format: str | None,  # noqa: A002  # as above
+    skip_bad: bool,
+) -> Iterator[Sentence]:
+    """The sentences of a file; text is parsed."""
+    from arbora.data import read_conllu
+    from arbora.data.source import open_source
+    from arbora.pipeline.texts import PEEKED, looks_like_text
+
+    with open_source(source) as opened:
+        if format is None and (not isinstance(source, str) or looks_like_text(opened.peek(PEEKED))):
+            format = "text"  # noqa: A001  # as above
+        if format not in _WITHOUT_TREES:
+            yield from read_conllu(opened, format, skip_bad=skip_bad, on_error=report_skipped)
+            return
+        from arbora.options import ParseOptions
+
+        parser, options = load_model(model, None), ParseOptions(probabilities=True)
+        seen = parser.unfamiliar()
+        chunks = parser.chunks(
+            opened, options, format=format, skip_bad=skip_bad, on_error=report_skipped
+        )
+        for chunk in chunks:
+            if len(chunk.block):
+                yield from parser.parse_block(seen.watched(chunk.block), options)
+        seen.warn()
+
+
 def _drawings(
     sentences: Iterable[Sentence], tags: bool, probabilities: bool, threshold: float | None
 ) -> Iterator[TreeDrawing]:
@@ -172,10 +220,21 @@ def _drawings(
         for sentence in sentences:
             yield sentence.draw(tags=tags, probabilities=probabilities)
         return
-    from arbora.drawing import draw_tree_list, tree_lists
+    from arbora.drawing import TreeDrawing, draw_tree_list, tree_lists
 
     for trees in tree_lists(sentences):
-        yield draw_tree_list(trees, threshold, tags=tags)
+        others = getattr(trees[0], "runner_ups", ())
+        if len(others) == 0:
+            yield draw_tree_list(trees, threshold, tags=tags)
+            continue
+        chances = getattr(trees[0], "runner_up_probabilities", ())
+        yield TreeDrawing.from_sentence(
+            trees[0], tags=tags, alternatives=[
+                (int(head), word, float(chance), "")
+                for word, (head, chance) in enumerate(zip(others, chances, strict=True), start=1)
+                if head >= 0 and chance >= threshold
+            ],
+        )  # fmt: skip
 
 
 def _print(drawings: Iterable[TreeDrawing], width: int | None) -> int:

@@ -120,11 +120,11 @@ def _report(answer: Explanation, sentence: Sentence, top: int) -> None:
         others = sum(one.value for one in rest)
         rows.append((f"{others:+.4f}", f"{len(rest):,} more", "", "", ""))
     rows.append((f"{answer.difference:+.4f}", "together", "", "", ""))
-    headings = ["adds", "template", "its parts", "direction, distance", "speaks for"]
+    headings = ["adds", "template", "its parts", "direction,\ndistance", "speaks\nfor"]
     if not answer.outcome:
         headings, rows = headings[:-1], [row[:-1] for row in rows]
     made = table(headings, rows)
-    made.columns[0].justify = "right"
+    made.columns[0].justify, made.columns[0].vertical = "right", "top"
     for column in made.columns[1:]:
-        column.justify = "left"
+        column.justify, column.overflow, column.vertical = "left", "fold", "top"
     console.print(made)

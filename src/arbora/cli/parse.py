@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,7 +18,8 @@ from arbora.cli.files import (
     report_skipped,
 )
 from arbora.cli.progress import byte_progress
-from arbora.cli.shared import FormatOption, ModelFile, SkipBad, Threads
+from arbora.cli.shared import FormatOption, ModelFile, Quiet, SkipBad, Threads
+from arbora.cli.terminal import tell
 from arbora.cli.uncertain import list_least_certain
 from arbora.errors import ArgumentError
 
@@ -162,11 +164,15 @@ def parse(
     threads: Threads = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
     skip_bad: SkipBad = False,
+    quiet: Quiet = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object; with --least-certain.")
     ] = False,
 ) -> None:
-    """Parse files or text; in files, HEAD and DEPREL are replaced, and nothing else changes.
+    """Parse files or text; in files, HEAD and DEPREL are replaced.
+
+    Everything else stays, except enhanced dependencies: DEPS becomes _ and empty nodes are removed,
+    since they belong to another tree. With --keep-heads, sentences whose tree stays keep them.
 
     A model with a segmenter takes raw text, and one with a tagger fills in missing tags and lemmas.
 
@@ -194,7 +200,7 @@ def parse(
     )  # fmt: skip
     stage = parser.stage(options)  # raises errors before anything is written
     seen = parser.unfamiliar()
-    if probabilities:
+    if options.probabilities:
         _tell_where_from(parser)
     if least_certain is not None:
         blocks = (
@@ -209,8 +215,9 @@ def parse(
         seen.warn()
         return
     join = TextJoiner()
-    quiet = output == "-" and sys.stdout.isatty()  # the output itself shows the progress
-    with open_output(output) as write, byte_progress("parsing", _size(paths), quiet=quiet) as bar:
+    hidden = quiet or (output == "-" and sys.stdout.isatty())  # the output itself shows it
+    n_words, started = 0, time.perf_counter()
+    with open_output(output) as write, byte_progress("parsing", _size(paths), quiet=hidden) as bar:
         before = 0
         for path in paths:
             chunks = parser.chunks(
@@ -219,14 +226,23 @@ def parse(
             for chunk in chunks:
                 text = format_named(chunk.format).writer.write(stage(seen.watched(chunk.block)))
                 write(join(text, chunk.format))
+                n_words += int(chunk.block.n_words.sum())
                 bar.reached(before + chunk.bytes_read)
             before += _size([path]) or 0
     seen.warn()
+    if n_words and not quiet and any(isinstance(path, str) for path in paths):
+        _report_speed(n_words, time.perf_counter() - started)
+
+
+def _report_speed(n_words: int, seconds: float) -> None:
+    """Reports on standard error how fast the files were parsed."""
+    speed = f", {n_words / seconds:,.0f} words/s" if seconds >= 0.01 else ""
+    tell(f"{n_words:,} words in {seconds:.1f} s{speed}.")
 
 
 def as_source(argument: str) -> str | io.BytesIO:
     """A path, or a text: an argument with white space that names no file."""
-    if argument.split() == [argument] or os.path.exists(argument):  # noqa: PTH110  # long texts
+    if argument.split() == [argument] or (argument and os.path.exists(argument)):  # noqa: PTH110  # long texts
         return argument
     return io.BytesIO(argument.encode("utf-8", "surrogateescape"))
 

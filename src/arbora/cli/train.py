@@ -207,7 +207,9 @@ def model_path(train: str) -> str:
     if Path(train).is_dir():
         folder = Path(train) if Path(train).name not in ("", "..") else Path(train).resolve()
         return str(folder.with_name(folder.name + MODEL_ENDING))
-    name = Path(train).name.removesuffix(".gz")
+    from arbora.data.compression import without_ending
+
+    name = without_ending(Path(train).name)
     stem = Path(name).stem if name.endswith((".conllu", ".conll", ".conllx", ".txt")) else name
     return str(Path(train).with_name(stem + MODEL_ENDING))
 

@@ -52,7 +52,7 @@ class Chunk:
 
 
 def read_blocks(
-    path: ReadPath,
+    path: ReadPath | Source,
     format: str | None = None,  # noqa: A002  # the public name
     skip_bad: bool = False,
     on_error: OnError | None = None,

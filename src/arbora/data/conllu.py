@@ -17,7 +17,7 @@ from arbora.data.blocks import (
 from arbora.data.formats import format_named
 from arbora.data.output import WritePath, open_output
 from arbora.data.sentence import Sentence
-from arbora.data.source import ReadPath
+from arbora.data.source import ReadPath, Source
 from arbora.errors import ArgumentError, DataError
 
 __all__ = ["SentenceReader", "TextJoiner", "read_conllu", "sentences_of", "write_conllu"]
@@ -58,7 +58,7 @@ def sentences_of(block: Block) -> Iterator[Sentence]:
 
 
 def read_conllu(
-    path: ReadPath,
+    path: ReadPath | Source,
     format: str | None = None,  # noqa: A002  # the public name
     skip_bad: bool = False,
     on_error: OnError | None = None,
@@ -69,9 +69,9 @@ def read_conllu(
 ) -> SentenceReader:
     """Iterates over the sentences of a file, in bounded memory.
 
-    `path` is a path (also of a `.gz` file), `-` for standard input, or an open file, binary
-    or text. `format` is a name in the table of formats (`"conllu"`,
-    `"conllx"`, `"conll2008"`, `"conll2009"`); None recognises it.
+    `path` is a path, `-` for standard input, or an open file, binary or text. Files that gzip,
+    bzip2, xz or Zstandard compressed are recognised and decompressed. `format` is a name in the
+    table of formats (`"conllu"`, `"conllx"`, `"conll2008"`, `"conll2009"`); None recognises it.
 
     A malformed sentence raises `DataError` with file and line; with `skip_bad` it is skipped,
     reported to `on_error` and collected in `errors` of the iterator. With `trees`, a cycle in the
@@ -87,8 +87,8 @@ def write_conllu(path: WritePath, sentences: Iterable[Sentence]) -> int:
     """Writes sentences byte for byte, each in its own format, and returns their number.
 
     The file is replaced when it is complete, so an error leaves the old one unchanged; `path` may
-    be the file that the sentences are read from. `-` is standard output, `.gz` is compressed, an
-    open file is written directly.
+    be the file that the sentences are read from. A name that ends in `.gz`, `.bz2`, `.xz` or `.zst`
+    is compressed, `-` is standard output, an open file is written directly.
     """
     if isinstance(sentences, Sentence):
         raise ArgumentError("write_conllu takes several sentences; put a single one into a list.")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
+from arbora.data.compression import without_ending
 from arbora.data.formats import FORMATS, format_named
 from arbora.data.source import ReadPath, check_path
 from arbora.errors import ArgumentError, FileError, unreadable
@@ -14,7 +15,7 @@ from arbora.errors import ArgumentError, FileError, unreadable
 __all__ = ["SPLITS", "files_of", "find_splits", "split_of", "treebank_name"]
 
 SPLITS = ("train", "dev", "test")
-_ENDINGS = (".conllu", ".conll", ".conllu.gz", ".conll.gz")
+_ENDINGS = (".conllu", ".conll")
 
 
 def files_of(
@@ -25,7 +26,7 @@ def files_of(
 
     The files of a folder are those with an ending of the format (of any format, if there is no
     name), also in folders below, in order of their names. The case of endings does not matter, and
-    `.gz` may follow.
+    the ending of a compressed file may follow.
     """
     several = isinstance(source, list | tuple)
     given = cast("list[ReadPath]", list(source) if several else [source])  # type: ignore[arg-type]
@@ -78,7 +79,8 @@ def treebank_name(file: str | os.PathLike[str]) -> str:
 
 def _stem(file: Path) -> str:
     """The name without an ending of treebanks; empty if it has none."""
-    return next((file.name.removesuffix(end) for end in _ENDINGS if file.name.endswith(end)), "")
+    name = without_ending(file.name)
+    return next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), "")
 
 
 def _folder(path: ReadPath) -> Path | None:
@@ -93,7 +95,7 @@ def _files_below(folder: Path, endings: tuple[str, ...]) -> list[ReadPath]:
         files = sorted(
             path
             for path in folder.rglob("*")
-            if path.name.lower().removesuffix(".gz").endswith(endings) and path.is_file()
+            if without_ending(path.name.lower()).endswith(endings) and path.is_file()
         )
     except OSError as error:
         raise unreadable(folder, error) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import io
 import os
 import stat
@@ -13,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from arbora.data.compression import Packed, compression_named
 from arbora.data.source import check_path
 from arbora.data.temporary_files import remove_leftovers, temporary_path
 from arbora.errors import ArgumentError, FileError, unwritable
@@ -29,8 +29,8 @@ def open_output(path: WritePath, durable: bool = False) -> Iterator[Write]:
 
     For a path, a temporary file is written and renamed when complete: an error leaves the old file
     unchanged. `durable` syncs it to disk, so that a power failure leaves one of the two files, too,
-    and after the end the new one. `-` is standard output, `.gz` is compressed, a stream or a device
-    is written directly.
+    and after the end the new one. A name that ends in `.gz`, `.bz2`, `.xz` or `.zst` is compressed,
+    `-` is standard output, a stream or a device is written directly.
     """
     if isinstance(path, str) and path == "-":
         sys.stdout.flush()
@@ -44,8 +44,9 @@ def open_output(path: WritePath, durable: bool = False) -> Iterator[Write]:
         with _one_sentence(name):
             is_file = not target.exists() or target.is_file()
         with _written_aside(target, name, durable) if is_file else _opened(target, name) as stream:
-            if name.endswith(".gz"):
-                packed = gzip.GzipFile("", "wb", fileobj=stream, mtime=0)
+            compression = compression_named(name)
+            if compression is not None:
+                packed = Packed(stream, compression, name)
                 yield _Checked(packed, name)
                 with _one_sentence(name):
                     packed.close()

@@ -298,7 +298,13 @@ def check_heads(heads: ArrayLike, n_words: int) -> IntArray:
 
 def _strings(name: str, values: Iterable[str]) -> list[str]:
     if isinstance(values, str):
-        raise ShapeError(f"{name} is a string; give a list of strings.")
+        remedy = (
+            f"give a list with one string per word, like {values.split()[:3]!r}, or parse the text "
+            "with a model: arbora.load()(text)"
+            if name == "forms" and values.split()
+            else "give a list with one string per word"
+        )
+        raise ShapeError(f"{name} is a string; {remedy}.")
     return as_list(values, f"{name} must be a list of strings")
 
 

@@ -1,8 +1,7 @@
-"""Input of bytes: from a path, a gzip file, standard input or an open stream."""
+"""Input of bytes: from a path, standard input or an open stream, decompressed if need be."""
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import sys
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from arbora.data.compression import PEEKED, Compression, Unpacked, compression_named, compression_of
 from arbora.errors import ArgumentError, FileError, unreadable
 
 __all__ = ["ReadPath", "Source", "check_path", "open_source", "source_name"]
@@ -25,12 +25,12 @@ class Source:
     """Bytes that are read in pieces of any size, with `peek` and a count for progress."""
 
     def __init__(
-        self, stream: IO[Any], name: str, raw: IO[bytes] | None, total: int | None
+        self, stream: Any, name: str, total: int | None = None, packed: Source | None = None
     ) -> None:
         self.name = name
         self.total = total
         self._stream = stream
-        self._raw = raw  # the compressed file under a gzip stream, for progress
+        self._packed = packed  # the compressed file that the stream is read from, for progress
         self._ahead = b""
         self._taken = 0
         self._ended = False
@@ -38,7 +38,7 @@ class Source:
     @property
     def position(self) -> int:
         """Bytes of the file that were read so far."""
-        return self._raw.tell() if self._raw is not None else self._taken - len(self._ahead)
+        return self._taken - len(self._ahead) if self._packed is None else self._packed.position
 
     @property
     def at_end(self) -> bool:
@@ -99,26 +99,43 @@ def source_name(path: ReadPath) -> str:
 
 
 @contextmanager
-def open_source(path: ReadPath) -> Iterator[Source]:
-    """Opens a path (`-` is standard input, `.gz` is decompressed) or uses an open stream."""
-    if isinstance(path, str) and path == "-":
-        yield Source(sys.stdin.buffer, source_name(path), None, None)
+def open_source(path: ReadPath | Source) -> Iterator[Source]:
+    """Opens a path (`-` is standard input) or uses an open stream, or an open source as it is.
+
+    Compressed contents are recognised by their first bytes and decompressed.
+    """
+    if isinstance(path, Source):
+        yield path
+    elif isinstance(path, str) and path == "-":
+        yield _unpacked(Source(sys.stdin.buffer, source_name(path)))
     elif isinstance(path, str | os.PathLike):
         name = os.fspath(path)
         with _opened(name) as raw:
-            size = os.fstat(raw.fileno()).st_size or None
-            if name.endswith(".gz"):
-                with gzip.open(raw) as unpacked:
-                    yield Source(unpacked, name, raw, size)  # type: ignore[arg-type]  # reads bytes
-            else:
-                yield Source(raw, name, None, size)
+            yield _unpacked(Source(raw, name, _size(raw)), compression_named(name))
     elif hasattr(path, "read"):
-        stream: IO[Any] = path
-        yield Source(stream, source_name(path), None, _size(path))
+        yield _unpacked(Source(path, source_name(path), _size(path)))
     else:
         raise ArgumentError(
             f"sentences are read from a path or an open file, not from {type(path).__name__}."
         )
+
+
+def _unpacked(source: Source, promised: Compression | None = None) -> Source:
+    """The source, or the decompressed one; `promised` is what the file's name says."""
+    beginning = source.peek(PEEKED)
+    found = compression_of(beginning)
+    if found is not None:
+        stream = Unpacked(source, found, source.name)
+        return Source(stream, source.name, source.total, source)
+    if promised is not None:
+        kind, ending = promised.name, promised.ending
+        raise FileError(
+            f"{source.name} cannot be read: it is empty, so it is not a {kind} file; get it again."
+            if not beginning
+            else f"{source.name} cannot be read: it is not a {kind} file; if it is not compressed, "
+            f"give it a name without {ending}."
+        )
+    return source
 
 
 def _opened(name: str) -> IO[bytes]:

@@ -21,6 +21,10 @@ from arbora.drawing.tree_drawing import Arc, MultiwordToken, TreeDrawing
 __all__ = ["Layout", "Metrics", "PlacedWord", "Row", "Stretch", "lay_out"]
 
 
+_FEWEST_WORDS = 3  # of a last row, if rows can be made narrower for it
+_SHARES = (0.95, 0.9, 0.85, 0.8, 0.75, 0.7)  # of the width
+
+
 @dataclass(frozen=True)
 class Metrics:
     """Sizes in the unit of the drawing.
@@ -109,14 +113,23 @@ class Layout:
 
 
 def lay_out(drawing: TreeDrawing, arcs: list[Arc], metrics: Metrics, width: float) -> Layout:
-    """Places words, arcs and labels; rows are at most `width` wide, unless a word is wider."""
+    """Places words, arcs and labels; rows are at most `width` wide, unless a word is wider.
+
+    If only a word or two are left for the last row, the rows are made narrower for it, as long as
+    there are no more of them.
+    """
     plan = _Plan(drawing, arcs, metrics)
-    rows = []
-    first = 1
-    while first <= len(drawing):
-        row, last = plan.longest_row(first, width)
-        rows.append(row)
-        first = last + 1
+    rows = plan.rows(width)
+    if len(rows) > 1 and len(rows[-1].words) < _FEWEST_WORDS:
+        narrower = (plan.rows(width * share) for share in _SHARES)
+        rows = next(
+            (
+                one
+                for one in narrower
+                if len(one) == len(rows) and len(one[-1].words) >= _FEWEST_WORDS
+            ),
+            rows,
+        )
     return Layout(tuple(rows), max(row.width for row in rows))
 
 
@@ -203,8 +216,21 @@ class _Plan:
     def _other(self, i: int, word: int) -> int:
         return self.arcs[i].head + self.arcs[i].modifier - word
 
+    def rows(self, limit: float) -> list[Row]:
+        """Rows that have as many words as fit, one after the other."""
+        rows = []
+        first = 1
+        while first <= len(self.drawing):
+            row, last = self.longest_row(first, limit)
+            rows.append(row)
+            first = last + 1
+        return rows
+
     def longest_row(self, first: int, limit: float) -> tuple[Row, int]:
-        """The row that begins with a word and has as many words as fit, and its last word."""
+        """The row that begins with a word and has as many words as fit, and its last word.
+
+        Multiword tokens are not broken, unless one does not fit.
+        """
         centres: dict[int, float] = {}
         best, best_width = first, 0.0
         edge = 0.0  # the right end of the open arcs and of the words so far
@@ -214,10 +240,14 @@ class _Plan:
             if word > first and edge > limit:
                 break
             closed = max(edge + self._mark_room(word), self._open_edge(first, word, centres))
-            if word == first or closed <= limit:
+            if word == first or (closed <= limit and not self._inside_token(word)):
                 best, best_width = word, closed
         kept = {word: centres[word] for word in range(first, best + 1)}
         return self._row(kept, best_width), best
+
+    def _inside_token(self, word: int) -> bool:
+        """Whether a break after the word would be inside a multiword token."""
+        return any(token.first <= word < token.last for token in self.drawing.multiword)
 
     def _next_centre(self, word: int, first: int, centres: dict[int, float]) -> float:
         left, right = self.halves[word]

@@ -2,7 +2,9 @@
 
 import warnings as _warnings
 
+from arbora.evaluation.analysis import ErrorAnalysis, analyse, analyse_text
 from arbora.evaluation.attachment import AttachmentScores, evaluate
+from arbora.evaluation.confusion import Confusion, SentenceErrors
 from arbora.evaluation.counts import Attachment, Match, NonProjective, TreeFaults
 from arbora.evaluation.reliability import Calibration, CalibrationBin, calibration
 from arbora.evaluation.rules import RULES, EvaluationRule
@@ -16,12 +18,17 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "Comparison",
+    "Confusion",
     "Difference",
+    "ErrorAnalysis",
     "EvaluationRule",
     "Match",
     "NonProjective",
+    "SentenceErrors",
     "TextScores",
     "TreeFaults",
+    "analyse",
+    "analyse_text",
     "calibration",
     "compare",
     "evaluate",

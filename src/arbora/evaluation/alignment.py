@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Protocol, cast
@@ -148,8 +148,12 @@ def align(
     *systems: AnnotatedSource,
     punctuation: str | None = None,
     format: str | None = None,  # noqa: A002  # the public name
+    visit: Callable[..., object] | None = None,
 ) -> Aligned:
-    """Reads gold and systems in parallel; the first word that differs raises an error."""
+    """Reads gold and systems in parallel; the first word that differs raises an error.
+
+    `visit` is called with each sentence of gold and the same of the systems.
+    """
     sources = [gold, *systems]
     names = _names(sources)
     heads: list[list[NDArray[np.int32]]] = [[] for _ in sources]
@@ -166,6 +170,8 @@ def align(
             rule = rule_for(punctuation, row[0].format)
         is_punctuation += rule.punctuation(row[0])
         lengths.append(len(row[0].forms))
+        if visit is not None:
+            visit(*row)
         for k, sentence in enumerate(row):
             heads[k].append(np.asarray(sentence.heads, dtype=np.int32))
             labels[k] += [ids.setdefault(label, len(ids)) for label in sentence.labels]

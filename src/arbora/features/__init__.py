@@ -1,7 +1,7 @@
 """Features of sentences: hashed templates, word clusters and the arc filter."""
 
 from arbora.features.arc_filter import FILTER_SIZE, learn_arc_filter, no_arc_filter
-from arbora.features.clusters import WordClusters, read_clusters
+from arbora.features.clusters import WordClusters, read_clusters, write_clusters
 from arbora.features.edge_clusters import (
     EDGE_CLUSTERS,
     EdgeClusterFunction,
@@ -37,4 +37,5 @@ __all__ = [
     "no_arc_filter",
     "read_clusters",
     "register_edge_clusters",
+    "write_clusters",
 ]

@@ -39,7 +39,9 @@ class FeatureSettings:
     training data is not used.
 
     `early_squeeze` is set in models with `squeezed2005` of the first versions, which omitted only
-    features of two words and of four tags.
+    features of two words and of four tags. `wide_clusters` is set in models with word clusters,
+    except in those of the first versions: `rich` and `morphological` then have more templates of
+    clusters.
     """
 
     templates: TemplateSet = "rich"
@@ -48,10 +50,13 @@ class FeatureSettings:
     xpos: bool = True
     feats: bool = True
     early_squeeze: bool = False
+    wide_clusters: bool = False
 
     @classmethod
-    def for_training(cls, templates: TemplateSet, block: Block) -> FeatureSettings:
-        """The settings for a model trained on these sentences."""
+    def for_training(
+        cls, templates: TemplateSet, block: Block, word_clusters: bool = False
+    ) -> FeatureSettings:
+        """The settings for a model trained on these sentences, with or without word clusters."""
         if templates not in get_args(TemplateSet):
             raise ArgumentError(
                 f"features must be one of {', '.join(get_args(TemplateSet))}, not {templates!r}."
@@ -60,7 +65,7 @@ class FeatureSettings:
         both = used["upos"] and used["xpos"]
         if both and block.same_columns(_COLUMNS["upos"], _COLUMNS["xpos"]):
             used["xpos"] = False
-        return cls(templates, **used)
+        return cls(templates, **used, wide_clusters=word_clusters)
 
     def with_templates(self, templates: TemplateSet) -> FeatureSettings:
         """Other templates over the same columns."""
@@ -77,6 +82,8 @@ class FeatureSettings:
         stored = asdict(self)
         if self.templates != "squeezed2005":
             del stored["early_squeeze"]
+        if not self.wide_clusters:
+            del stored["wide_clusters"]
         return stored
 
     @property
@@ -89,7 +96,9 @@ class FeatureSettings:
         names = get_args(TemplateSet)
         early = self.early_squeeze and self.templates == "squeezed2005"
         number = len(names) if early else names.index(self.templates)
-        return kernels.FeatureSet(number, self.lemma, self.upos, self.xpos, self.feats)
+        return kernels.FeatureSet(
+            number, self.lemma, self.upos, self.xpos, self.feats, self.wide_clusters
+        )
 
 
 class Encoded:

@@ -45,7 +45,13 @@ from arbora.fitting.loop import (
 )
 from arbora.fitting.phase_trainer import phase_trainer, rate_of
 from arbora.fitting.phases import phases_of, with_rate
-from arbora.fitting.preparation import choose_root, multi_root_share, projectivise, single_rooted
+from arbora.fitting.preparation import (
+    choose_root,
+    multi_root_share,
+    projectivise,
+    root_labels,
+    single_rooted,
+)
 from arbora.fitting.pruner import kept_arcs, pruning_figures, with_pruner
 from arbora.fitting.reranking import OnlyTicks, cross_validated, fit_reranker, folds_of
 from arbora.fitting.trainer import Problem, State, Trainer
@@ -309,8 +315,11 @@ def _untrained(fit: Fit, train: Block) -> Model:
     if fit.start is not None:
         encoder, labels, root = fit.start.encoder, fit.start.labels, fit.start.root
     else:
-        settings = FeatureSettings.for_training(options.features, train)
-        encoder = Encoder(settings, fit.word_clusters, fit.edge_clusters)
+        clusters = fit.word_clusters
+        settings = FeatureSettings.for_training(
+            options.features, train, clusters is not None and clusters.any_case
+        )
+        encoder = Encoder(settings, clusters, fit.edge_clusters)
         labels = tuple(label_names(train))
         root = "single" if options.root == "auto" else options.root
     return Model(
@@ -336,7 +345,10 @@ def _fit_to_class(
         root = options.root
     else:
         root = choose_root(treebank) if fit.start is None else fit.start.root
-    card: dict[str, Any] = {"root": root, "multi_root_sentences": multi_root_share(treebank)}
+    card: dict[str, Any] = {
+        "root": root, "multi_root_sentences": multi_root_share(treebank),
+        "root_labels": root_labels(treebank, model.labels, fit.start),
+    }  # fmt: skip
     if root == "single":
         treebank = single_rooted(treebank)
     if options.trees == "projective":

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from arbora.fitting.treebank import Treebank
 from arbora.inference import ProjectiveTrees
+from arbora.models.model import Model
 from arbora.types import IntArray, Root
 
 __all__ = [
@@ -13,6 +16,7 @@ __all__ = [
     "multi_root_share",
     "projectivise",
     "projectivise_heads",
+    "root_labels",
     "single_rooted",
 ]
 
@@ -25,6 +29,21 @@ def multi_root_share(treebank: Treebank) -> float:
         return 0.0
     roots = np.add.reduceat((treebank.heads == 0).astype(np.int64), treebank.first_word[:-1])
     return float((roots > 1).mean())
+
+
+def root_labels(treebank: Treebank, names: Sequence[str], start: Model | None = None) -> list[str]:
+    """The labels of arcs from the root, if no other arc has them; else none.
+
+    A model that training continues from must have found the same.
+    """
+    known = treebank.labels >= 0
+    at_root = known & (treebank.heads == 0)
+    elsewhere = known & (treebank.heads > 0)
+    found = np.unique(treebank.labels[at_root])
+    if np.isin(treebank.labels[elsewhere], found).any():
+        return []
+    labels = sorted(names[label] for label in found.tolist())
+    return labels if start is None or start.card.get("root_labels") == labels else []
 
 
 def choose_root(treebank: Treebank) -> Root:

@@ -119,7 +119,8 @@ class Averaged:
         n_words = self.draws.blocks[k].n_words[sentences]
         sizes = (n_words + 1) ** 2
         return _Draw(
-            scored, self.decoder.calibrated(scored), places, _ranges(sizes, places),
+            scored, self.decoder.calibrated(scored, scale=self.decoder.model.averaging_scale),
+            places, _ranges(sizes, places),
             _ranges(n_words, places), self.draws.shares[k][first:last] / self.draws.count,
         )  # fmt: skip
 

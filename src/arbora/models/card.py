@@ -13,6 +13,7 @@ _NOTHING = type(None)
 
 # Types of the entries that are read. They may be missing; other entries may have any type.
 _ENTRIES: dict[str, tuple[type, ...]] = {
+    "averaging": (dict,),
     "best_pass": _COUNT,
     "date": _TEXT,
     "dev": (dict, _NOTHING),
@@ -23,12 +24,14 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "phases": (list,),
     "pruning": (dict,),
     "reranking": (dict,),
+    "root_labels": (list,),
     "stages": (dict,),
     "trained_on": (dict, _NOTHING),
     "vocabulary": (dict, _NOTHING),
 }
 # Required entries of nested tables, with their types.
 _PARTS: dict[str, dict[str, tuple[type, ...]]] = {
+    "averaging": {"samples": _COUNT, "scale": _NUMBER},
     "dev": {"uas": _NUMBER, "las": (*_NUMBER, _NOTHING), "rule": _TEXT},
     "pruning": {"arcs_per_word": _NUMBER, "oracle_uas": _NUMBER},
     "reranking": {"first_uas": (*_NUMBER, _NOTHING), "oracle_uas": (*_NUMBER, _NOTHING)},
@@ -67,6 +70,8 @@ def check_card(card: object) -> None:
         _check(why, _TEXT, f"stages.skipped.{name}")
     for name, file in (card.get("files") or {}).items():
         _check(file, _FILES, f"files.{name}")
+    if "averaging" in card and not 0.01 <= card["averaging"]["scale"] <= 100:
+        raise ModelError(f"the model's card has {card['averaging']['scale']} as averaging.scale.")
     if "best_pass" in card and "passes" not in card:
         raise ModelError("the model's card has a best_pass without passes.")
 

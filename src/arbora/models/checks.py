@@ -25,7 +25,7 @@ LARGEST_WEIGHT = 1e9  # inference still accepts sums of thousands of them
 # The type of each array of a linear component, by the last part of its name.
 _TYPES = {
     "index": "u4", "value": "f4", "weights": "f4", "label_weights": "f4", "arc_filter": "u2",
-    "word_clusters": "u1", "codes": "u1", "values": "f4",
+    "word_clusters": "u1", "grouped_clusters": "u1", "codes": "u1", "values": "f4",
 }  # fmt: skip
 
 

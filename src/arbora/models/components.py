@@ -173,9 +173,13 @@ class JointLabels:
 
 @dataclass(frozen=True)
 class StagedLabels:
-    """Labels chosen after the tree, each by a softmax with the tree as context."""
+    """Labels chosen after the tree, each by a softmax with the tree as context.
+
+    `of_root` marks the labels that arcs from the root have, and other arcs have not.
+    """
 
     scorer: LabelScorer
+    of_root: NDArray[np.bool_] | None = None
 
     def label(
         self,
@@ -189,6 +193,8 @@ class StagedLabels:
     ) -> LabelledArcs:
         """The best label of every arc, or a sampled one."""
         scores = self.scorer.scores(encoded, sentences, heads)
+        if self.of_root is not None:
+            scores[(heads == 0)[:, None] != self.of_root] = -np.inf
         if uniforms is None and not probabilities:
             return LabelledArcs(scores.argmax(axis=1).astype(np.int32), np.empty(0))
         given = softmax(scores)
@@ -203,7 +209,7 @@ class StagedLabels:
 
     def on_threads(self, threads: int) -> StagedLabels:
         """The same with another number of threads."""
-        return StagedLabels(self.scorer.on_threads(threads))
+        return replace(self, scorer=self.scorer.on_threads(threads))
 
 
 def _drawn(given: FloatArray, uniforms: FloatArray) -> NDArray[np.int64]:

@@ -231,6 +231,8 @@ def _listed(
     """Pairs of a sentence's number and an arc, checked."""
     if given is None:
         return []
+    if _is_arc(given):
+        raise ArgumentError(f"{what} must be a list of arcs: write [{given!r}].")
     try:
         items: Any = dict(given) if isinstance(given, Mapping) else list(given)
         if isinstance(items, list) and items and _is_arc(items[0]):
@@ -246,6 +248,8 @@ def _listed(
                     f"{what} has {len(items)} lists of arcs for {len(n_words)} sentences."
                 )
             items = dict(enumerate(items))
+        if any(isinstance(arcs, tuple) and _has_text(arcs) for arcs in items.values()):
+            raise ArgumentError(f"{what} must have arcs of word numbers, counted from 1.")
         pairs = [(sentence, tuple(arc)) for sentence, arcs in items.items() for arc in arcs]
     except TypeError:
         raise ArgumentError(
@@ -259,6 +263,10 @@ def _listed(
 
 def _is_arc(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) > 1 and isinstance(value[0], int | np.integer)
+
+
+def _has_text(arcs: tuple[Any, ...]) -> bool:
+    return any(isinstance(one, str) for one in arcs)
 
 
 def _check_arc(

@@ -28,7 +28,7 @@ def build_format1(description: dict[str, Any], tensors: Tensors) -> Model:
     check_arrays(tensors)
     options = _options(description["settings"])
     settings = FeatureSettings.from_stored(description["features"])
-    encoder = Encoder(settings, stored_clusters(tensors.get("word_clusters")))
+    encoder = Encoder(settings, stored_clusters(tensors.get("word_clusters"), settings))
     labels = tuple(description["labels"])
     scorer = linear_scorer(options, encoder, len(labels))
     labeller = make_labeller(options, encoder, len(labels))

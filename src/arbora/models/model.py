@@ -133,6 +133,13 @@ class Model:
         return replace(self, card=self.card | entries)
 
     @property
+    def root_labels(self) -> NDArray[np.bool_] | None:
+        """Marks the labels of arcs from the root, if no other arc had them in the training data."""
+        names = self.card.get("root_labels") or ()
+        marked = np.array([label in names for label in self.labels], dtype=np.bool_)
+        return marked if marked.any() and not marked.all() else None
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """The sources of sentences that are features of the model."""
         clusters = self.encoder.edge_clusters
@@ -159,6 +166,15 @@ class Model:
         if inference is not None and "sums" not in inference.offers:
             return "those of the first-order pruner"
         return None
+
+    @property
+    def averaging_scale(self) -> float:
+        """What the temperature is multiplied by if distributions are averaged over tags.
+
+        The temperature is fitted with the best tags, so it includes doubt about tags, which an
+        average would count twice.
+        """
+        return float(self.card.get("averaging", {}).get("scale", 1.0))
 
     @cached_property
     def vocabulary(self) -> Vocabulary | None:

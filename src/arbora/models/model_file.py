@@ -16,7 +16,7 @@ from safetensors.numpy import save as save_tensors
 
 from arbora.data import open_output
 from arbora.errors import ArboraError, FileError, ModelError
-from arbora.features import Encoder, FeatureSettings, WordClusters
+from arbora.features import Encoder, FeatureSettings
 from arbora.models.checks import check_arrays, check_model
 from arbora.models.components import EveryArc, FirstOrderPruner, Labeller, Pruner, StagedLabels
 from arbora.models.format1 import build_format1
@@ -25,6 +25,9 @@ from arbora.models.quantise import CODES, SIZE, VALUES, decoded, encode
 from arbora.models.reranker import Reranker, make_reranker
 from arbora.models.stored import (
     EDGES,
+    GROUPED_CLUSTERS,
+    WORD_CLUSTERS,
+    clusters_to_store,
     describe_edge_clusters,
     stored_clusters,
     stored_edge_clusters,
@@ -56,6 +59,8 @@ __all__ = [
 FORMAT_VERSION = 4
 _WITHOUT_CODES = 3  # the format of files without rounded weights, which is otherwise the same
 _WITHOUT_STAGES = 2  # that of files with a parser alone
+_NEW = (CODES, GROUPED_CLUSTERS)  # ends of names that files of earlier formats do not have
+_SHARED = "shared"  # in the description: tensors of stages that are the parser's word clusters
 _KEY = "arbora"  # of the metadata
 _SCORER = "scorer."  # before the names of the scorer's tensors
 _STAGE = "stage."  # before the name of a stage and those of its tensors
@@ -116,7 +121,7 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
         "scorer": {"kind": model.scorer.kind, **described},
     }
     if model.encoder.clusters is not None:
-        tensors["encoder.word_clusters"] = _cluster_bytes(model.encoder.clusters)
+        tensors |= clusters_to_store(model.encoder.clusters)
     if model.encoder.edge_clusters is not None:
         components["edge_clusters"] = describe_edge_clusters(model.encoder.edge_clusters, tensors)
     if isinstance(model.labeller, StagedLabels):
@@ -131,7 +136,7 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
         components["reranker"] = {"base_weight": model.reranker.base_weight, **described}
     plain = _WITHOUT_CODES if model.stages else _WITHOUT_STAGES
     answer: dict[str, Any] = {
-        "version": FORMAT_VERSION if any(name.endswith(CODES) for name in tensors) else plain,
+        "version": FORMAT_VERSION if any(name.endswith(_NEW) for name in tensors) else plain,
         "options": model.options.keywords(),
         "components": components,
         "labels": list(model.labels),
@@ -142,9 +147,18 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
     }
     if model.stages:
         answer["stages"] = {name: stage.settings for name, stage in model.stages.items()}
+        own = tensors.get(GROUPED_CLUSTERS)
         for name, stage in model.stages.items():
-            _put_stage(tensors, f"{_STAGE}{name}", stage.tensors)
+            shared = [key for key, array in stage.tensors.items() if _is_same(array, own)]
+            if shared:  # the tagger's words are the parser's: they are stored once
+                answer.setdefault(_SHARED, {})[name] = shared
+            others = {key: array for key, array in stage.tensors.items() if key not in shared}
+            _put_stage(tensors, f"{_STAGE}{name}", others)
     return answer
+
+
+def _is_same(array: NDArray[Any], other: NDArray[Any] | None) -> bool:
+    return other is not None and array.dtype == other.dtype and np.array_equal(array, other)
 
 
 def from_bytes(data: bytes) -> Model:
@@ -205,7 +219,8 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     labels = tuple(description["labels"])
     settings = FeatureSettings.from_stored(components["encoder"])
     encoder = Encoder(
-        settings, stored_clusters(tensors.get("encoder.word_clusters")),
+        settings,
+        stored_clusters(tensors.get(WORD_CLUSTERS), settings, tensors.get(GROUPED_CLUSTERS)),
         stored_edge_clusters(components.get("edge_clusters"), tensors),
     )  # fmt: skip
     described = components["scorer"]
@@ -240,7 +255,15 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
         reranker=_reranker(options, encoder, components.get("reranker"), tensors),
         card=description["card"],
         stages={
-            name: _stage(name, settings, tensors)
+            name: _stage(
+                name,
+                settings,
+                tensors
+                | {
+                    f"{_STAGE}{name}.{key}": tensors[GROUPED_CLUSTERS]
+                    for key in description.get(_SHARED, {}).get(name, ())
+                },
+            )
             for name, settings in description.get("stages", {}).items()
         },
     )
@@ -308,11 +331,6 @@ def _reranker(
         return None
     scorer = _linear(untrained.scorer, described, tensors, "reranker")
     return Reranker(scorer, untrained.candidates, described["base_weight"])
-
-
-def _cluster_bytes(clusters: WordClusters) -> NDArray[np.uint8]:
-    lines = [f"{cluster}\t{form}\t{share!r}" for form, cluster, share in clusters.rows]
-    return np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
 
 
 def _put(

@@ -16,6 +16,7 @@ from arbora.errors import ArgumentError
 from arbora.models.averaging import Averaged
 from arbora.models.constraints import Constraints, obeying
 from arbora.models.decoding import Decoder
+from arbora.models.enhanced import has_enhanced, without_enhanced
 from arbora.models.parsed_trees import ParsedTrees
 from arbora.models.tag_draws import TagDraws
 from arbora.models.uncertainty import UncertainArc, least_certain
@@ -40,11 +41,13 @@ class ParsedSentence(Sentence):
     word. `log_prob` is the log-probability of the labelled tree. `runner_ups` are the words'
     likeliest other heads (-1 for none), with `runner_up_probabilities`; k-best trees and samples
     have none. If probabilities were not computed, the arrays are empty and `log_prob` is None.
+    `source_of_probabilities` says where they are from if they are not the model's own exact ones: a
+    model decoded by dual decomposition has those of its first-order pruner.
     """
 
     __slots__ = (
         "arc_probabilities", "label_probabilities", "log_prob", "runner_up_probabilities",
-        "runner_ups",
+        "runner_ups", "source_of_probabilities",
     )  # fmt: skip
 
     def __init__(
@@ -57,11 +60,13 @@ class ParsedSentence(Sentence):
         log_prob: float | None,
         runner_ups: IntArray | None = None,
         runner_up_probabilities: FloatArray | None = None,
+        source_of_probabilities: str | None = None,
     ) -> None:
         super().__init__(block, index, heads)
         self.arc_probabilities = arc_probabilities
         self.label_probabilities = label_probabilities
         self.log_prob = log_prob
+        self.source_of_probabilities = source_of_probabilities
         self.runner_ups = np.empty(0, np.int32) if runner_ups is None else runner_ups
         self.runner_up_probabilities = (
             np.empty(0) if runner_up_probabilities is None else runner_up_probabilities
@@ -95,6 +100,7 @@ class ParsedSentence(Sentence):
         return _parsed_sentence, (
             bytes(self), self.format, self.arc_probabilities, self.label_probabilities,
             self.log_prob, self.runner_ups, self.runner_up_probabilities,
+            self.source_of_probabilities,
         )  # fmt: skip
 
 
@@ -114,13 +120,17 @@ class ParsedBlock:
     label_names: tuple[str, ...]
     source: str | None = None  # of the probabilities, if they are not the model's exact ones
     draws: TagDraws | None = None  # that the probabilities are averaged over
+    keeps_trees: bool = False  # whether enhanced dependencies of unchanged trees stay
+    copies: str = "k"  # what the copies of a sentence add to its sent_id, before the rank
 
     def to_bytes(self, probabilities: bool, certificates: bool = False) -> bytes:
-        """The block with HEAD and DEPREL replaced, and nothing else changed.
+        """The block with HEAD and DEPREL replaced.
 
-        Comments and MISC entries of an earlier parse are removed. Probabilities are written to
-        MISC (ArcProb, LabelProb) and comments; in formats without MISC, to comments only.
-        Certificates are written to comments.
+        Enhanced dependencies belong to the tree of the input, so DEPS becomes `_` and empty nodes
+        are removed, except where `keeps_trees` is set and the tree is the same. Comments and MISC
+        entries of an earlier parse are removed. Probabilities are written to MISC (ArcProb,
+        LabelProb) and comments; in formats without MISC, to comments only. Certificates are written
+        to comments.
         """
         names, labels = list(self.label_names), self.trees.labels
         if len(labels) and labels.min() < 0:
@@ -131,11 +141,15 @@ class ParsedBlock:
             misc["ArcProb"] = self.trees.arc_probabilities
             if self.trees.labels.min(initial=0) >= 0:
                 misc["LabelProb"] = self.trees.label_probabilities
-        return self.block.render(
+        text = self.block.render(
             heads=self.trees.heads, label_ids=labels, label_names=names, misc=misc,
             comments=self._comments(probabilities, certificates), sentences=self.sentences,
             forgotten=_OF_OTHER_TREES,
         )  # fmt: skip
+        if not self.block.layout.universal or not has_enhanced(self.block):
+            return text
+        parsed, before = self.block.reread(text), self.block if self.keeps_trees else None
+        return without_enhanced(parsed, before, self.sentences)
 
     def to_block(self, probabilities: bool, certificates: bool = False) -> Block:
         """The same as a block again."""
@@ -152,6 +166,7 @@ class ParsedBlock:
                 figures.label_probabilities[start:end],
                 float(figures.log_probs[i]) if len(figures.log_probs) else None,
                 figures.runner_ups[start:end], figures.runner_up_probabilities[start:end],
+                self.source_of(i) if len(figures.arc_probabilities) else None,
             )  # fmt: skip
             start = end
 
@@ -169,7 +184,7 @@ class ParsedBlock:
         start = 0
         counts = self.block.n_words[self.sentences]
         for i, count in enumerate(counts.tolist()):
-            comments = [] if self.ranks is None else [f"# arbora.rank = {self.ranks[i]}"]
+            comments = [] if self.ranks is None else self._rank(i)
             if certificates:
                 comments += self._certificate(i)
             if len(self.trees.log_probs):
@@ -182,6 +197,13 @@ class ParsedBlock:
             lines.append("\n".join(comments))
             start += count
         return lines
+
+    def _rank(self, i: int) -> list[str]:
+        """The rank of a tree, and a sent_id of its own if the sentence has one."""
+        assert self.ranks is not None
+        own = Sentence(self.block, int(self.sentences[i]), np.empty(0, np.int32)).sent_id
+        identity = [] if own is None else [f"# sent_id = {own}-{self.copies}{self.ranks[i]}"]
+        return [*identity, f"# arbora.rank = {self.ranks[i]}"]
 
     def _probabilities(self, words: slice) -> list[str]:
         """The arc and label probabilities of a sentence as comments."""
@@ -226,7 +248,7 @@ def parse_block(
         else:
             average = Averaged(decoder, draws, decoder.can_average(options))
             trees = average(encoded, options.probabilities, constraints)
-        return ParsedBlock(block, sentences, None, trees, names, source, draws)
+        return ParsedBlock(block, sentences, None, trees, names, source, draws, options.keep_heads)
 
     def search(
         sentences: NDArray[np.int64], known: Constraints | None
@@ -243,7 +265,10 @@ def parse_block(
     ranks = np.concatenate([np.arange(1, count + 1) for count in counts.tolist()])
     trees = ParsedTrees.joined([trees for trees, _ in pieces])
     repeated = np.repeat(np.arange(len(block)), counts)
-    return ParsedBlock(block, repeated, ranks, trees, names, source)
+    copies = "s" if options.kbest is None else "k"
+    return ParsedBlock(
+        block, repeated, ranks, trees, names, source, None, options.keep_heads, copies
+    )
 
 
 def label_block(decoder: Decoder, block: Block, heads: IntArray) -> ParsedBlock:
@@ -267,4 +292,4 @@ def label_block(decoder: Decoder, block: Block, heads: IntArray) -> ParsedBlock:
     trees = ParsedTrees(
         heads, labels, np.ones(len(heads)), of_labels if best is None else given, np.empty(0)
     )
-    return ParsedBlock(block, sentences, None, trees, model.labels)
+    return ParsedBlock(block, sentences, None, trees, model.labels, keeps_trees=True)

@@ -124,6 +124,6 @@ def decoded(codes: NDArray[Any], values: NDArray[Any], size: int) -> NDArray[Any
     table = np.zeros(_NIBBLE if halves else _MOST_VALUES, dtype=values.dtype)
     table[: len(values)] = values
     if not halves:
-        return np.take(table, codes)
+        return table[codes]
     pairs = np.stack([np.tile(table, _NIBBLE), np.repeat(table, _NIBBLE)], axis=1)  # of a byte
     return np.take(pairs, codes, axis=0).reshape(-1)[:size]

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.errors import ModelError
-from arbora.features import EDGE_CLUSTERS, EdgeClusters, StoredEdgeClusters, WordClusters
+from arbora.features import (
+    EDGE_CLUSTERS,
+    EdgeClusters,
+    FeatureSettings,
+    StoredEdgeClusters,
+    WordClusters,
+)
 from arbora.inference.engines import FirstOrderEngine, first_order_engine
 from arbora.models.checks import check_shares
 from arbora.models.quantise import CODES, VALUES, decoded
@@ -17,6 +23,9 @@ from arbora.types import Root, TreeClass
 
 __all__ = [
     "EDGES",
+    "GROUPED_CLUSTERS",
+    "WORD_CLUSTERS",
+    "clusters_to_store",
     "describe_edge_clusters",
     "stored_clusters",
     "stored_edge_clusters",
@@ -24,6 +33,7 @@ __all__ = [
     "stored_weights",
 ]
 
+WORD_CLUSTERS, GROUPED_CLUSTERS = "encoder.word_clusters", "encoder.grouped_clusters"
 EDGES = "edge_clusters."  # before the names of their tensors
 
 
@@ -42,12 +52,32 @@ def stored_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float32
     return with_zeros(tensors[f"{name}.index"], tensors[f"{name}.value"], size)
 
 
-def stored_clusters(text: NDArray[np.uint8] | None) -> WordClusters | None:
-    """Word clusters from lines of cluster, form and share."""
+def clusters_to_store(clusters: WordClusters) -> Tensors:
+    """Lines of a cluster and its forms, or of cluster, form and share if some forms have several.
+
+    The former are much smaller.
+    """
+    text = clusters.to_bytes()
+    if text is not None:
+        return {GROUPED_CLUSTERS: np.frombuffer(text, dtype=np.uint8)}
+    lines = [f"{cluster}\t{form}\t{share!r}" for form, cluster, share in clusters.rows]
+    return {WORD_CLUSTERS: np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)}
+
+
+def stored_clusters(
+    text: NDArray[np.uint8] | None,
+    settings: FeatureSettings,
+    grouped: NDArray[np.uint8] | None = None,
+) -> WordClusters | None:
+    """Word clusters from the lines of `clusters_to_store`, looked up as the settings say."""
+    if grouped is not None:
+        return WordClusters.from_bytes(grouped.tobytes(), settings.wide_clusters)
     if text is None:
         return None
     rows = [line.split("\t") for line in text.tobytes().decode().split("\n")]
-    clusters = WordClusters((form, cluster, float(share)) for cluster, form, share in rows)
+    clusters = WordClusters(
+        ((form, cluster, float(share)) for cluster, form, share in rows), settings.wide_clusters
+    )
     check_shares(clusters)
     return clusters
 

@@ -6,14 +6,12 @@ is unpacked, parsed or allocated.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import json
 import os
 import re
 import stat
-import zlib
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,7 +20,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 
-from arbora.errors import ModelError, unreadable
+from arbora.data.compression import PEEKED, DamagedError, Unpacked, compression_of
+from arbora.errors import FileError, ModelError, unreadable
 from arbora.inference.packed import physical_memory
 
 __all__ = [
@@ -40,7 +39,6 @@ Tensors = dict[str, NDArray[Any]]
 
 MAX_HEADER_BYTES = 10_000_000  # of everything except the arrays; about 10 kB in a model
 _DEEPEST = 40  # JSON nesting depth; 6 in a model
-_GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
 # Zeros are not stored, so compression hardly shrinks weights.
 _UNPACKED_BASE, _UNPACKED_RATIO = 64_000_000, 50
 
@@ -57,15 +55,18 @@ def read_contents(path: str | os.PathLike[str]) -> bytes:
             status = os.fstat(file.fileno())
             # The size of a pipe is unknown.
             size = status.st_size if stat.S_ISREG(status.st_mode) else None
-            if file.peek(2)[:2] != _GZIP:
+            compression = compression_of(file.peek(PEEKED)[:PEEKED])
+            if compression is None:
                 return _read_stated(file, size, None)
             packed = file.read() if size is None else None
             raw = file if packed is None else io.BytesIO(packed)
-            with gzip.GzipFile(fileobj=raw) as unpacked:
-                packed_size = size if packed is None else len(packed)
-                return _read_stated(io.BufferedReader(unpacked), None, packed_size)
-    except (gzip.BadGzipFile, EOFError, zlib.error):
+            packed_size = size if packed is None else len(packed)
+            unpacked = Unpacked(raw, compression, os.fspath(path))
+            return _read_stated(io.BufferedReader(unpacked), None, packed_size)
+    except (DamagedError, EOFError):
         raise ModelError("the file is cut short or damaged; get it again.") from None
+    except FileError:  # there is no package to decompress it
+        raise
     except OSError as problem:
         raise unreadable(os.fspath(path), problem) from None
     except MemoryError:

@@ -13,7 +13,7 @@ import numpy as np
 from arbora.data import Block, Chunk, Sentence, Stage, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
-from arbora.data.source import ReadPath, check_path
+from arbora.data.source import ReadPath, Source, check_path
 from arbora.data.treebank import TreebankSource, is_file, read_treebank, several_files
 from arbora.errors import ArgumentError, DataError, ModelError, unreadable
 from arbora.features import EdgeClusters, SourceClusters, WordClusters, read_clusters
@@ -44,9 +44,17 @@ if TYPE_CHECKING:  # loading and parsing do not need these modules
     from arbora.fitting.fit import Fit
     from arbora.fitting.loop import History, Observer
 
-__all__ = ["Parser", "file_name"]
+__all__ = ["Parser", "chunk_size", "file_name"]
 
 _SMALLEST_CHUNK = 1 << 14  # minimum number of bytes read at a time
+
+
+def chunk_size(options: ParseOptions) -> int:
+    """The bytes of a file that are parsed at once, so that all their trees fit in memory."""
+    return max(
+        CHUNK_SIZE // (options.kbest or options.samples or options.tag_samples or 1),
+        _SMALLEST_CHUNK,
+    )
 
 
 class Parser(Questions):
@@ -315,7 +323,7 @@ class Parser(Questions):
 
     def chunks(
         self,
-        path: ReadPath,
+        path: ReadPath | Source,
         options: ParseOptions,
         *,
         format: str | None = None,  # noqa: A002  # the public name
@@ -323,11 +331,10 @@ class Parser(Questions):
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[Chunk]:
         """A file in blocks that can be parsed in bounded memory, whatever the options are."""
-        trees = options.kbest or options.samples or options.tag_samples or 1
-        size = max(CHUNK_SIZE // trees, _SMALLEST_CHUNK)
         return read_blocks(
-            path, format, skip_bad, on_error, chunk_size=size, max_words=options.max_words
-        )
+            path, format, skip_bad, on_error, chunk_size=chunk_size(options),
+            max_words=options.max_words,
+        )  # fmt: skip
 
     def decoder(self, options: ParseOptions | None = None) -> Decoder:
         """The model ready to parse; unsupported options raise an error."""

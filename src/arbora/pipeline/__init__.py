@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING, Any
 
 from arbora.options import StageOptions
-from arbora.pipeline.document import Document
+from arbora.pipeline.document import Document, TagProbabilities
 from arbora.pipeline.pipeline import Pipeline, load
 
 if TYPE_CHECKING:
     from arbora.pipeline.training import train_stages
 
-__all__ = ["Document", "Pipeline", "StageOptions", "load", "train_stages"]
+__all__ = ["Document", "Pipeline", "StageOptions", "TagProbabilities", "load", "train_stages"]
 
 
 def __getattr__(name: str) -> Any:

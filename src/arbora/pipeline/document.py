@@ -9,10 +9,41 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from arbora.arrays import as_count
 from arbora.errors import ArgumentError
 from arbora.models.output import ParsedSentence
+from arbora.types import FloatArray
 
-__all__ = ["Document"]
+__all__ = ["Document", "TagProbabilities"]
+
+
+@dataclass(frozen=True, eq=False)
+class TagProbabilities:
+    """Probabilities of the UPOS tags of a sentence's words.
+
+    `values` is float64 (n, tags): row m - 1 is the distribution of word m over `names`.
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+
+    def of(self, tags: Sequence[str]) -> FloatArray:
+        """The probability of one tag for each word; 0 for a tag that the tagger does not know."""
+        if len(tags) != len(self.values):
+            raise ArgumentError(f"there are {len(self.values)} words, but {len(tags)} tags.")
+        places = {name: place for place, name in enumerate(self.names)}
+        padded = np.append(self.values, np.zeros((len(self.values), 1)), axis=1)
+        columns = np.array([places.get(tag, len(places)) for tag in tags], dtype=np.int64)
+        answer: FloatArray = padded[np.arange(len(tags)), columns]
+        return answer
+
+    def best(self, count: int = 1) -> list[list[tuple[str, float]]]:
+        """For each word, its likeliest tags with their probabilities, likeliest first."""
+        order = np.argsort(-self.values, axis=1, kind="stable")[:, : as_count(count, "count")]
+        return [
+            [(self.names[k], float(row[k])) for k in places]
+            for row, places in zip(self.values, order, strict=True)
+        ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from arbora.data import Block, Chunk
-from arbora.data.source import ReadPath, check_path
-from arbora.data.treebank import TreebankSource
-from arbora.errors import ArgumentError, DataError
+from arbora.arrays import as_count
+from arbora.data import Block, Chunk, Sentence
+from arbora.data.source import ReadPath, Source, check_path, open_source
+from arbora.data.treebank import TreebankSource, read_treebank
+from arbora.errors import ArboraError, ArgumentError, DataError
 from arbora.models.columns import COLUMNS, check_columns, is_empty
 from arbora.models.lengths import check_lengths
 from arbora.models.model import Model, StoredStage
@@ -22,10 +22,12 @@ from arbora.models.tag_draws import TagDraws
 from arbora.options import ParseOptions, StageOptions
 from arbora.options.build import build
 from arbora.parsers import Parser
-from arbora.pipeline.document import Document
+from arbora.parsers.parser import chunk_size
+from arbora.pipeline.batches import SegmentedText, joined, separate
+from arbora.pipeline.document import Document, TagProbabilities
 from arbora.pipeline.installed import find_model
-from arbora.pipeline.texts import looks_like_text
-from arbora.segmentation import Segmented, Segmenter
+from arbora.pipeline.texts import PEEKED, looks_like_text
+from arbora.segmentation import Segmenter
 from arbora.tagging import Lemmatiser, Tagger
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ STAGES: dict[str, Any] = {"segmenter": Segmenter, "tagger": Tagger, "lemmatiser"
 
 TEXT = "text"  # the name of the format
 
+_AT_ONCE = 1 << 16  # characters of texts that are parsed at once
+
 
 @dataclass
 class _Training:
@@ -49,6 +53,7 @@ class _Training:
     stages: dict[str, StoredStage] = field(default_factory=dict)
     card: dict[str, Any] = field(default_factory=dict)
     trained_on: dict[str, int] = field(default_factory=dict)
+    dev: Block | None = None
 
 
 class Pipeline(Parser):
@@ -91,13 +96,20 @@ class Pipeline(Parser):
         self._model = self.model.with_card(
             stages=self._training.card, trained_on=self._training.trained_on
         )
-        return self._take(self._training.stages)
+        self._take(self._training.stages)
+        if self._training.dev is not None and self.tagger is not None:
+            from arbora.pipeline.averaging import fit_averaging
+
+            averaging = fit_averaging(self, self._training.dev)
+            self._model = self.model.with_card(averaging=averaging)
+        return self
 
     def _before_fit(
         self, fit: Fit, train: Block, dev: Block | None
     ) -> tuple[Fit, Block, Block | None]:
         """Trains the stages, or takes those of the model to continue from."""
         self._training.trained_on = {"sentences": len(train), "words": train.total_words}
+        self._training.dev = dev
         if fit.start is not None:
             return fit, *self._annotated(fit.start, train, dev)
         from arbora.fitting.checkpoint import path_beside
@@ -178,24 +190,61 @@ class Pipeline(Parser):
 
     def read(self, text: str, **options: Any) -> Document:
         """Segments and parses a text, with the options of `parse`."""
-        how = build(ParseOptions, {"probabilities": True} | options)
-        if how.kbest is not None or how.samples is not None:
-            raise ArgumentError("a document has one tree per sentence: use parse() for several.")
-        found = self._segmenter().segment(text)
-        if not len(found.block):
-            return Document(text, (), ())
-        seen = self.unfamiliar()
-        seen.add(found.block)
-        seen.warn()
-        parsed = tuple(self.parse_block(found.block, how))
-        return Document(text, parsed, _places(found))
+        how = _one_tree(options)
+        (document,) = self._documents([self._segmented(text)], how)
+        return document
 
-    def pipe(self, texts: Iterable[str], **options: Any) -> Iterator[Document]:
-        """Parses texts one after the other."""
+    def pipe(
+        self, texts: Iterable[str], *, batch_size: int = 256, **options: Any
+    ) -> Iterator[Document]:
+        """Parses texts, with the options of `parse`; the documents are those of `read`, in order.
+
+        Up to `batch_size` texts are parsed at once, which is much faster if they are short, and
+        fewer of long ones, so that the memory is bounded.
+        """
         if isinstance(texts, str):
             raise ArgumentError("pipe() takes several texts: call the pipeline with a single one.")
+        most, how = as_count(batch_size, "batch_size"), _one_tree(options)
+        if how.tag_samples:  # draws depend on the number of the sentence in its text
+            most = 1
+        waiting: list[SegmentedText] = []
         for text in texts:
-            yield self.read(text, **options)
+            try:
+                waiting.append(self._segmented(text))
+            except ArboraError:  # after the texts before it
+                yield from self._documents(waiting, how)
+                raise
+            if len(waiting) == most or sum(len(one.text) for one in waiting) >= _AT_ONCE:
+                yield from self._documents(waiting, how)
+                waiting = []
+        yield from self._documents(waiting, how)
+
+    def _segmented(self, text: str) -> SegmentedText:
+        return SegmentedText(text, self._segmenter().segment(text))
+
+    def _documents(self, texts: list[SegmentedText], how: ParseOptions) -> Iterator[Document]:
+        for one in texts:
+            if one.n_sentences:
+                seen = self.unfamiliar()
+                seen.add(one.found.block)
+                seen.warn()
+        empty = not any(one.n_sentences for one in texts)
+        return separate(texts, None if empty else self.parse_block(joined(texts), how))
+
+    def tag_probabilities(self, sentences: Iterable[Sentence]) -> list[TagProbabilities]:
+        """For each sentence, or each of a document, the probabilities of UPOS tags of its words.
+
+        They are those of the tagger given the words, whatever tags the sentence has.
+        """
+        if self.tagger is None:
+            raise ArgumentError(
+                "tag_probabilities requires a model with a tagger: train one with arbora.Pipeline."
+            )
+        block = read_treebank(list(sentences))
+        found = self.tagger.tag(block, retag=True, posterior=True, threads=self.threads)
+        assert found.posterior is not None
+        parts = np.split(found.posterior, np.cumsum(block.n_words)[:-1])
+        return [TagProbabilities(self.tagger.upos, part) for part in parts]
 
     def prepare(self, block: Block, options: ParseOptions) -> Block:
         """The block with the tags and lemmas that it lacks, from the model's own stages."""
@@ -209,12 +258,16 @@ class Pipeline(Parser):
         return block
 
     def draw_tags(self, block: Block, options: ParseOptions) -> TagDraws:
-        """Drawings of the tags that the input lacks, with the lemmas that follow from them."""
+        """Drawings of the tags that the input lacks, with the lemmas that follow from them.
+
+        The first are the best tags: on dev, this is better than another drawing.
+        """
         if self.tagger is None:
             return super().draw_tags(block, options)
-        drawn = self.tagger.samples(
-            block, options.tag_samples, options.seed, retag=options.retag, threads=self.threads
-        )
+        how: dict[str, Any] = {"retag": options.retag, "threads": self.threads}
+        drawn, more = [self.tagger(block, **how)], options.tag_samples - 1
+        if more:
+            drawn += self.tagger.samples(block, more, options.seed, **how)
         finished = drawn
         if self.lemmatiser is not None and self.model.encoder.settings.lemma:
             finished = [self.lemmatiser(one, relemmatise=options.retag) for one in drawn]
@@ -222,7 +275,7 @@ class Pipeline(Parser):
 
     def chunks(
         self,
-        path: ReadPath,
+        path: ReadPath | Source,
         options: ParseOptions,
         *,
         format: str | None = None,  # noqa: A002  # the public name
@@ -230,18 +283,18 @@ class Pipeline(Parser):
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[Chunk]:
         """A file in blocks. Raw text is segmented, if it is recognised or the format is `text`."""
-        if format is None and self.segmenter is not None and looks_like_text(path):
-            format = TEXT  # noqa: A001  # the public name
-        if format != TEXT:
-            yield from super().chunks(
-                path, options, format=format, skip_bad=skip_bad, on_error=on_error
-            )
-            return
-        done = 0
-        for block in self._segmenter().blocks(path):
-            check_lengths(block, options.max_words)
-            done += block.size
-            yield Chunk(block, (), done, None)
+        with open_source(path) as source:
+            if format is None and self.segmenter is not None:
+                format = TEXT if looks_like_text(source.peek(PEEKED)) else None  # noqa: A001
+            if format != TEXT:
+                yield from super().chunks(
+                    source, options, format=format, skip_bad=skip_bad, on_error=on_error
+                )
+                return
+            for whole in self._segmenter().blocks(source):
+                check_lengths(whole, options.max_words)
+                for block in _pieces(whole, chunk_size(options)):
+                    yield Chunk(block, (), source.position, source.total)
 
     def _advice_on_text(self) -> str:
         if self.segmenter is None:
@@ -271,12 +324,23 @@ def load(model: str | os.PathLike[str] | None = None, threads: int | None = None
     return Pipeline.from_model(read_model(path), threads)
 
 
+def _one_tree(options: dict[str, Any]) -> ParseOptions:
+    how = build(ParseOptions, {"probabilities": True} | options)
+    if how.kbest is not None or how.samples is not None:
+        raise ArgumentError("a document has one tree per sentence: use parse() for several.")
+    return how
+
+
 def _from_bytes(data: bytes, threads: int) -> Pipeline:
     return Pipeline.from_model(from_bytes(data), threads)
 
 
-def _places(found: Segmented) -> tuple[NDArray[np.int64], ...]:
-    """For each sentence, the start and end of its words in the text."""
-    tokens = np.repeat(np.arange(len(found.starts)), found.n_words)
-    both = np.stack([found.starts[tokens], found.ends[tokens]], axis=1)
-    return tuple(np.split(both, np.cumsum(found.block.n_words)[:-1]))
+def _pieces(block: Block, size: int) -> Iterator[Block]:
+    """A block in several, each of about `size` bytes."""
+    start, room = 0, size
+    for i in range(len(block)):
+        room -= len(block.text(i))
+        if room <= 0 or i + 1 == len(block):
+            text = block.texts(start, i + 1)
+            yield Block(text, block.layout, first_sentence=block.first_sentence + start)
+            start, room = i + 1, size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,17 +42,24 @@ class KnownText:
     def lexicon(self) -> tuple[NDArray[Any], ...]:
         """Keys of all tokens and words, and the parts that they occur in.
 
-        Parts as tokens, as words, and as tokens that begin with a small letter.
+        Parts as tokens, as words, and as tokens that begin with a small letter. A form that is
+        a multiword token as often as a word is no word: its own features say when it is which.
         """
         tokens: dict[str, int] = {}
         words: dict[str, int] = {}
         small: dict[str, int] = {}
+        single: Counter[str] = Counter()
+        for some in self.tokens:
+            for one in some:
+                single[lowered(one.token.form)] += 1 if len(one.token.words) == 1 else -1
         for some in self.tokens:
             for one in some:
                 part = 1 << one.sentence % PARTS
                 tokens[one.token.form] = tokens.get(one.token.form, 0) | part
                 if one.token.form[0].islower():
                     small[one.token.form] = small.get(one.token.form, 0) | part
+                if len(one.token.words) == 1 and single[lowered(one.token.form)] <= 0:
+                    continue
                 for word in one.token.words:
                     words[word] = words.get(word, 0) | part
         forms = sorted(tokens.keys() | words.keys())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from arbora._core import segmentation as _core
 from arbora.data import Block
 from arbora.data.block import CONLLU_LAYOUT
-from arbora.data.source import ReadPath, open_source
+from arbora.data.source import ReadPath, Source, open_source
 from arbora.errors import ArgumentError, TooLargeError
 from arbora.segmentation.stored import checked_settings, checked_tensors
 
@@ -106,7 +106,7 @@ class Segmenter:
         return Segmented(block, *map(_read_only, arrays))
 
     def blocks(
-        self, source: ReadPath | Iterable[str] | Iterable[bytes], *, ranges: bool = False
+        self, source: ReadPath | Source | Iterable[str] | Iterable[bytes], *, ranges: bool = False
     ) -> Iterator[Block]:
         """Segments a file or stream of any size, in bounded memory.
 

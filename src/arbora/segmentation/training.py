@@ -25,6 +25,7 @@ Progress = Callable[[str, float], object]
 # A pair of classes that was seen this often is closed if tokens hardly ever end inside of it.
 _OFTEN = 100
 _HARDLY_EVER = 1e-4
+_MARK, _OTHER = 5, 13  # numbers of CharacterClass (characters.hpp)
 # With development data these multiples of the regulariser are tried.
 _SCALES = (1.0, 0.25, 4.0)
 
@@ -39,9 +40,10 @@ def train_segmenter(
     """Learns a segmenter from the sentences of a treebank.
 
     The text is that of `treebank_text`. With `dev`, each of the three models is learnt with three
-    strengths of the regulariser (the option, a quarter, four times), and the one that makes `dev`
-    most probable is kept. `progress` is called with the name of a model and the share of the work
-    that is done. The result is the same for any number of threads (default: all cores).
+    strengths of the regulariser (the option, a quarter, four times). The one with the fewest wrong
+    decisions in `dev` is kept; of several, the one that makes `dev` most probable. `progress` is
+    called with the name of a model and the share of the work that is done. The result is the same
+    for any number of threads (default: all cores).
     """
     options = SegmenterOptions() if options is None else options
     threads = (os.cpu_count() or 1) if threads is None else threads
@@ -96,7 +98,7 @@ class _Training:
         bits = table_bits(self._options.bits)[name]
         examples = [self._examples(name, text, bits) for text in self._texts]
         scales = _SCALES if len(examples) > 1 and len(examples[1]) else _SCALES[:1]
-        best, least = np.zeros(1 << bits, dtype=np.float16), np.inf
+        best, least = np.zeros(1 << bits, dtype=np.float16), (np.inf, np.inf)
         for scale in scales:
             weights = np.zeros(1 << bits)
             strength = scale * self._options.regularization
@@ -105,10 +107,11 @@ class _Training:
             # what is stored is what is measured
             limit = float(np.finfo(np.float16).max)
             stored = np.clip(weights, -limit, limit).astype(np.float16)
-            loss = 0.0
+            loss = (0.0, 0.0)
             if len(scales) > 1:
                 exact = stored.astype(np.float64)
-                loss = _core.objective(examples[1], 0.0, exact, np.zeros_like(exact), self._threads)
+                cost = _core.objective(examples[1], 0.0, exact, np.zeros_like(exact), self._threads)
+                loss = (count_wrong(examples[1], exact), cost)
             if loss < least:
                 best, least = stored, loss
         return best
@@ -121,9 +124,27 @@ class _Training:
         return _core.split_examples(text, self._rules, self._lexicon, bits)
 
 
+def count_wrong(examples: _core.Examples, weights: NDArray[np.float64]) -> int:
+    """The number of examples whose right candidate does not have the highest score."""
+    first_slot = examples.first_slot()[:-1].astype(np.int64)
+    first = examples.first_candidate().astype(np.int64)
+    scores = np.add.reduceat(weights[examples.slots()], first_slot)
+    best = np.maximum(np.maximum.reduceat(scores, first[:-1]), 0.0)
+    right = examples.right()
+    chosen = np.where(right == 0, 0.0, scores[first[:-1] + np.maximum(right, 1) - 1])
+    return int(((chosen < best) | ((right > 0) & (chosen <= 0.0))).sum())
+
+
 def _open_pairs(counts: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """1 for the pairs of classes that a token can end between."""
+    """1 for the pairs of classes that a token can end between.
+
+    A combining mark stays with its letter, and a joiner with what it joins, unless the training
+    data says otherwise.
+    """
     inside, between = counts[0::2], counts[1::2]
     total = inside + between
     closed = (total >= _OFTEN) & (between < _HARDLY_EVER * total)
+    left, right = np.divmod(np.arange(len(total)), _core.CLASSES)
+    joined = (right == _MARK) | (left == _OTHER) | (right == _OTHER)
+    closed |= joined & (between == 0)
     return (~closed).astype(np.uint8)

@@ -29,6 +29,8 @@ from arbora.types import FloatArray, IntArray
 
 __all__ = ["Tagged", "Tagger", "count_threads"]
 
+CLUSTERS, GROUPED_CLUSTERS = "clusters", "clusters.grouped"  # names of tensors
+
 _MOST_TAGS = 255  # tags of rows are stored in a byte
 _MOST_ANALYSES = 1 << 16
 
@@ -234,14 +236,20 @@ def _lexicon(tensors: Tensors, analyses: int) -> kernels.Lexicon:
 
 
 def _clusters(tensors: Tensors) -> WordClusters | None:
-    """Word clusters from lines of cluster and form, if there are any."""
-    if "clusters" not in tensors:
+    """The word clusters, if there are any; the first versions stored lines of cluster and form."""
+    name = next((name for name in (GROUPED_CLUSTERS, CLUSTERS) if name in tensors), None)
+    if name is None:
         return None
+    text = tensor(tensors, name, np.uint8).tobytes()
     try:
-        text = tensor(tensors, "clusters", np.uint8).tobytes().decode()
+        lines = text.decode().split("\n")
     except UnicodeDecodeError:
-        raise ModelError("the tensor clusters is not UTF-8.") from None
-    rows = [line.split("\t") for line in text.split("\n")]
+        raise ModelError(f"the tensor {name} is not UTF-8.") from None
+    if name == GROUPED_CLUSTERS:
+        if not all("\t" in line for line in lines):
+            raise ModelError(f"the tensor {name} must have lines of a cluster and forms.")
+        return WordClusters.from_bytes(text)
+    rows = [line.split("\t") for line in lines]
     if any(len(row) != 2 for row in rows):
         raise ModelError("the tensor clusters must have lines of cluster and form.")
     return WordClusters((form, cluster, 1.0) for cluster, form in rows)

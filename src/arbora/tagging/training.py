@@ -14,7 +14,7 @@ from arbora.errors import ArgumentError
 from arbora.features import WordClusters
 from arbora.options import LemmatiserOptions, TaggerOptions
 from arbora.tagging.lemma_training import train_lemmatiser
-from arbora.tagging.tagger import Tagger, count_threads
+from arbora.tagging.tagger import GROUPED_CLUSTERS, Tagger, count_threads
 from arbora.tagging.treebank_tags import TreebankTags
 
 __all__ = ["jackknife", "train_tagger"]
@@ -76,7 +76,7 @@ class _Training:
             "lexicon.counts": counts,
         }
         if clusters is not None:
-            self.tensors["clusters"] = _cluster_text(clusters)
+            self.tensors |= _stored_clusters(clusters)
         self.take(False)
         self.take(True)
 
@@ -168,14 +168,16 @@ def _strongest(weights: NDArray[Any], sizes: NDArray[Any], most: int) -> NDArray
     return chosen
 
 
-def _cluster_text(clusters: WordClusters) -> NDArray[np.uint8]:
-    """Lines of cluster and form, the likeliest cluster of every form."""
+def _stored_clusters(clusters: WordClusters) -> dict[str, NDArray[Any]]:
+    """The likeliest cluster of every form, as the tagger reads them."""
     best: dict[str, tuple[float, str]] = {}
     for form, cluster, share in clusters.rows:
         if form not in best or share > best[form][0]:
             best[form] = (share, cluster)
-    text = "\n".join(f"{cluster}\t{form}" for form, (_, cluster) in best.items())
-    return np.frombuffer(text.encode(), dtype=np.uint8)
+    text = WordClusters((form, cluster, 1.0) for form, (_, cluster) in best.items()).to_bytes()
+    if text is None:
+        raise ArgumentError("word clusters must not contain tabs or ends of lines.")
+    return {GROUPED_CLUSTERS: np.frombuffer(text, dtype=np.uint8)}
 
 
 def jackknife(

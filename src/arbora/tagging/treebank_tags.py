@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ __all__ = ["TreebankTags"]
 
 _UPOS, _XPOS, _FEATS = 3, 4, 5
 _MISSING = "_"
-_MOST_XPOS = 100  # with more tags, the letters of XPOS are outputs, as in positional tag sets
+_MOST_XPOS = 100  # with more tags, the parts of XPOS are outputs
 _MOST_WHOLES = 40  # with more analyses of a UPOS tag, they have no outputs of their own
 _LONGEST_XPOS = 20  # letters that are outputs
 _MOST_ANALYSES = 1 << 16
@@ -87,12 +88,13 @@ def _tensors(
     places: dict[str, dict[str, int]] = {name: {} for name in names[0]}
     outputs: list[int] = []
     ends: list[int] = []
-    by_letters = len(names[1]) > _MOST_XPOS
+    has_parts = len(names[1]) > _MOST_XPOS
+    of_names = has_parts and _is_made_of_names(names[1])
     for upos, xpos, feats in known:
         own = places[upos]
         wanted = [] if feats == _MISSING else feats.split("|")
-        if has_xpos and by_letters:
-            wanted += [f"{i} {letter}" for i, letter in enumerate(xpos[:_LONGEST_XPOS])]
+        if has_xpos and has_parts:
+            wanted += _names_in(xpos) if of_names else _letters_of(xpos)
         elif has_xpos:
             wanted.append(f" {xpos}")
         if counts[upos] <= _MOST_WHOLES:
@@ -109,3 +111,22 @@ def _tensors(
         "feats": [numbers[2][feats] for _, _, feats in known],
     }
     return {f"analyses.{name}": np.array(value, dtype=np.int32) for name, value in lists.items()}
+
+
+def _is_made_of_names(tags: list[str]) -> bool:
+    """Whether tags are like NOUN-POSTP, not positional like N------S4R or Ncmsn."""
+    joined = sum(1 for tag in tags if all(len(part) > 1 for part in tag.split("-")) and "-" in tag)
+    return 2 * joined > len(tags)
+
+
+def _names_in(tag: str) -> list[str]:
+    """Parts and pairs of neighbouring parts of a tag, and those that it begins and ends with."""
+    parts = tag.split("-")
+    some = [*parts, *(f"{a} {b}" for a, b in itertools.pairwise(parts))]
+    begin, end = f"0 {parts[0]}", f"-1 {parts[-1]}"
+    return [begin, end, f"-2 {some[-1]}", f"{len(parts)}", *(f"* {one}" for one in some)]
+
+
+def _letters_of(tag: str) -> list[str]:
+    """The letters of a tag with their places."""
+    return [f"{i} {letter}" for i, letter in enumerate(tag[:_LONGEST_XPOS])]

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "arbora/features/cluster_templates.hpp"
 #include "arbora/features/grains.hpp"
 
 namespace arbora::features {
@@ -72,8 +73,6 @@ class Between {
 
   std::vector<Atom> fine_, coarse_;
 };
-
-enum class Role : int { head = 0, modifier = 1 };
 
 // The features of one end in McDonald, Crammer & Pereira (2005), table 1a; stems are the first five
 // letters of longer words.
@@ -149,6 +148,7 @@ void end_templates(const FeatureSet& set, const Sentence<Atom>& s, Index i, Role
     sink.weighted(member.share, role == Role::head ? Template("hk") : Template("mk"),
                   member.cluster);
   }
+  if (set.looks_at_clusters()) cluster_end_templates(s, i, role, sink);
 }
 
 // The two ends together, words and tags alone, as in McDonald, Crammer & Pereira (2005), table 1a.
@@ -335,27 +335,6 @@ void rich_between_templates(const FeatureSet& set, const Sentence<Atom>& s, Inde
   }
 }
 
-// Clusters take the place of tags and of words (Koo, Carreras & Collins 2008).
-template <class Atom, class Sink>
-void cluster_templates(const Sentence<Atom>& s, Index head, Index modifier, Sink& sink) {
-  const Word<Atom>&h = s[head], &m = s[modifier];
-  for (const Member<Atom>& a : s.members(head)) {
-    sink.weighted(a.share, "hk mp", a.cluster, m.fine);
-    sink.weighted(a.share, "hk6 mw", a.long_prefix, m.form);
-    for (const Member<Atom>& b : s.members(modifier)) {
-      const float share = a.share * b.share;
-      sink.weighted(share, "hk mk", a.cluster, b.cluster);
-      sink.weighted(share, "hk4 mk4", a.short_prefix, b.short_prefix);
-      sink.weighted(share, "hk6 mk6", a.long_prefix, b.long_prefix);
-      sink.weighted(share, "hk4 hp mk4 mp", a.short_prefix, h.fine, b.short_prefix, m.fine);
-    }
-  }
-  for (const Member<Atom>& b : s.members(modifier)) {
-    sink.weighted(b.share, "hp mk", h.fine, b.cluster);
-    sink.weighted(b.share, "hw mk6", h.form, b.long_prefix);
-  }
-}
-
 // All features of the two ends together.
 template <class Atom, class Sink>
 void pair_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, Index modifier,
@@ -373,6 +352,7 @@ void pair_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, 
     });
   }
   cluster_templates(s, head, modifier, sink);
+  if (set.looks_at_clusters()) wide_cluster_templates(s, head, modifier, sink);
 }
 
 }  // namespace arbora::features

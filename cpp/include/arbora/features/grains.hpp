@@ -22,6 +22,7 @@ enum class Squeeze : int { none, pairs, words };
 struct FeatureSet {
   TemplateSet templates = TemplateSet::rich;
   Columns columns;
+  bool wide_clusters = false;  // clusters of words in more templates; not in older model files
 
   // The morphological set is the rich one and more.
   bool is_rich() const {
@@ -31,6 +32,7 @@ struct FeatureSet {
   bool looks_at_inflection() const {
     return templates == TemplateSet::morphological && columns.feats;
   }
+  bool looks_at_clusters() const { return wide_clusters && is_rich(); }
   Squeeze squeeze() const {
     return templates == TemplateSet::squeezed2005     ? Squeeze::words
            : templates == TemplateSet::pairs_squeezed ? Squeeze::pairs

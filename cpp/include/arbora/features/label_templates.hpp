@@ -7,6 +7,26 @@
 
 namespace arbora::features {
 
+// Clusters of both ends, with tags and words.
+template <class Atom, class Sink>
+void cluster_label_templates(const Sentence<Atom>& s, Index head, Index modifier,
+                             std::uint64_t direction, Sink& sink) {
+  const Word<Atom>&h = s[head], &m = s[modifier];
+  for (const Member<Atom>& a : s.members(head)) {
+    sink.weighted(a.share, "hk mp", direction, a.cluster, m.fine);
+    sink.weighted(a.share, "hk mw", direction, a.cluster, m.form);
+    for (const Member<Atom>& b : s.members(modifier)) {
+      const float share = a.share * b.share;
+      sink.weighted(share, "hk mk", direction, a.cluster, b.cluster);
+      sink.weighted(share, "hk6 mk6 mp", direction, a.long_prefix, b.long_prefix, m.fine);
+    }
+  }
+  for (const Member<Atom>& b : s.members(modifier)) {
+    sink.weighted(b.share, "hp mk mp", direction, h.fine, b.cluster, m.fine);
+    sink.weighted(b.share, "hw mk", direction, h.form, b.cluster);
+  }
+}
+
 template <class Atom, class Sink>
 void label_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head, Index modifier,
                      Sink& sink) {
@@ -90,6 +110,7 @@ void label_templates(const FeatureSet& set, const Sentence<Atom>& s, Index head,
     sink.weighted(b.share, "mk", direction, b.cluster);
     sink.weighted(b.share, "hp mk", direction, h.fine, b.cluster);
   }
+  if (set.looks_at_clusters()) cluster_label_templates(s, head, modifier, direction, sink);
 }
 
 // Features of an arc that belongs to clusters which are known: the cluster alone, and with tags and

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -60,13 +61,26 @@ struct Sentence {
   }
 };
 
-// Clusters of words, from a file: form to (cluster, share).
+// Clusters of words, from a file: form to (cluster, share). Forms are known by their hashes, in one
+// sorted list, so that a large model loads fast.
 struct ClusterEntry {
-  std::string cluster;
+  std::uint64_t form;
+  std::uint32_t cluster;  // its place among the names
   float share;
 };
 struct Clusters {
-  std::unordered_map<std::string, std::vector<ClusterEntry>> of_form;
+  std::vector<std::string> names;
+  std::vector<ClusterEntry> entries;  // those of a form in the order in which they were added
+  bool any_case = true;               // a form that is unknown as it is counts as its lower case
+
+  // The number of a cluster, which is a new one unless it was the last to be named.
+  std::uint32_t number_of(std::string_view cluster);
+  void add(std::string_view form, std::uint32_t cluster, float share);
+  // Sorts the entries; call it once, last.
+  void finish();
+
+  // The clusters of a form; none if it is unknown.
+  std::span<const ClusterEntry> find(std::string_view form) const;
 };
 
 // Which columns the training data filled; the others are not used.

@@ -12,11 +12,12 @@ inline constexpr Index kLongestPart = 16;  // letters of a word that features lo
 
 // The surroundings of the place after character `i`.
 struct BoundaryContext {
-  std::uint64_t left, right;              // the chunk (between spaces) before and after the place
-  std::uint64_t left_run, right_run;      // letters and digits next to the place
-  std::uint64_t left_shape, right_shape;  // runs of classes of the chunk
-  std::uint64_t next;                     // the class that the next chunk begins with
-  std::uint64_t ends, starts, spans;      // lengths of known words around the place
+  std::uint64_t left, right;                // the chunk (between spaces) before and after the place
+  std::uint64_t left_run, right_run;        // letters and digits next to the place
+  std::uint64_t left_shape, right_shape;    // runs of classes of the chunk
+  std::uint64_t left_digits, right_digits;  // the same, with every digit
+  std::uint64_t next;                       // the class that the next chunk begins with
+  std::uint64_t ends, starts, spans;        // lengths of known words around the place
 
   BoundaryContext(const Characters& text, Index i, Matches& matches) {
     Index begin = i, end = i + 1;  // characters begin ... i, and i + 1 ... end - 1
@@ -26,6 +27,8 @@ struct BoundaryContext {
     right = hash_of_lower(text, i + 1, end);
     left_shape = shape(text, begin, i + 1);
     right_shape = shape(text, i + 1, end);
+    left_digits = shape(text, begin, i + 1, true);
+    right_digits = shape(text, i + 1, end, true);
     Index first = i + 1, last = i + 1;
     while (first > begin && is_word_class(text.classes[at(first - 1)])) --first;
     while (last < end && is_word_class(text.classes[at(last)])) ++last;
@@ -37,11 +40,14 @@ struct BoundaryContext {
     look_up(i, begin, matches);
   }
 
-  static std::uint64_t shape(const Characters& text, Index begin, Index end) {
+  static std::uint64_t shape(const Characters& text, Index begin, Index end,
+                             bool with_digits = false) {
     LetterHash hash;
     for (Index i = begin; i < end; ++i) {
-      if (i == begin || text.classes[at(i)] != text.classes[at(i - 1)]) {
-        hash.add(static_cast<char32_t>(text.classes[at(i)]));
+      const CharacterClass kind = text.classes[at(i)];
+      if (i == begin || kind != text.classes[at(i - 1)] ||
+          (with_digits && kind == CharacterClass::digit)) {
+        hash.add(static_cast<char32_t>(kind));
       }
     }
     return hash.value();
@@ -78,7 +84,7 @@ void boundary_features(const Characters& text, Index i, Matches& matches, Take t
   const std::uint64_t cl3 = kind(-2), cl2 = kind(-1), cl1 = kind(0);
   const std::uint64_t cr1 = kind(1), cr2 = kind(2), cr3 = kind(3);
   const BoundaryContext c(text, i, matches);
-  const std::uint64_t web = 3 * static_cast<std::uint64_t>(text.web[at(i)]) +
+  const std::uint64_t web = kWebs * static_cast<std::uint64_t>(text.web[at(i)]) +
                             static_cast<std::uint64_t>(text.web[at(i + 1)]);
   key("bias");
   key("web", web, l1, r1);
@@ -108,6 +114,7 @@ void boundary_features(const Characters& text, Index i, Matches& matches, Take t
   key("right next", l1, c.right, c.next);
   key("shapes", c.left_shape, c.right_shape);
   key("shapes next", c.left_shape, c.right_shape, c.next);
+  key("digits", c.left_digits, c.right_digits);
   key("left run", c.left_run, r1);
   key("right run", l1, c.right_run);
   key("runs", c.left_run, c.right_run);

@@ -48,8 +48,9 @@ inline bool is_word_class(CharacterClass kind) {
          kind >= CharacterClass::hiragana;
 }
 
-// Whether a character is part of an address, which has punctuation inside.
-enum class Web : std::uint8_t { no, page, mail };
+// Whether a character is part of an address or the name of a file, which have punctuation inside.
+enum class Web : std::uint8_t { no, page, mail, file };
+inline constexpr std::uint64_t kWebs = 4;
 
 // Characters of one paragraph, or of a piece of it. All spaces look the same to features.
 struct Characters {

@@ -64,8 +64,6 @@ Segments segment(const SegmenterModel& model, const Characters& text);
 std::vector<TokenAtoms> atoms_of(const Characters& text, std::span<const Token> tokens,
                                  bool lines_matter, const Lexicon& lexicon,
                                  std::span<const std::uint8_t> parts);
-// Those of token t, or of an edge.
-const TokenAtoms& atoms_at(std::span<const TokenAtoms> atoms, Index t);
 
 // Where the classes of characters i and i + 1 are among the pairs.
 inline std::size_t pair_at(const Characters& text, Index i) {

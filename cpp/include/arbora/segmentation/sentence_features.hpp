@@ -21,6 +21,8 @@ struct TokenAtoms {
   std::uint64_t capital = 0;  // 1: a capital first, but usually small; 2: a capital; 0: none
   Gap gap = Gap::paragraph;   // after it
 };
+// Those of token t, or of an edge.
+const TokenAtoms& atoms_at(std::span<const TokenAtoms> atoms, Index t);
 TokenAtoms token_atoms(const Characters& text, Token token, const Lexicon& lexicon, int part);
 
 // The gap after a token, from its end to the beginning of the next, or the end of the text.

@@ -40,22 +40,26 @@ class SplitRules {
   // The hash of the word that has the copied part.
   std::uint64_t core_word(std::uint32_t rule, const Characters& text, Token token) const;
   std::uint64_t hash(std::uint32_t rule) const { return hashes_[rule]; }
+  // The same for rules that differ in vowels only.
+  std::uint64_t kind(std::uint32_t rule) const { return kinds_[rule]; }
 
  private:
   std::vector<SplitRule> rules_;
-  std::vector<std::uint64_t> hashes_;           // of everything in a rule
+  std::vector<std::uint64_t> hashes_, kinds_;   // of everything in a rule
   std::vector<std::pair<Index, Index>> sizes_;  // of left and right; each once
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_ends_, by_form_;
 };
 
-// `previous` and `next` are atoms of the tokens around it, or of none.
+// `atoms` are those of all tokens of the paragraph, of which the token is number t.
 template <class Take>
 void split_features(const SplitRules& rules, std::uint32_t rule, const Characters& text,
-                    Token token, const TokenAtoms& own, const TokenAtoms& previous,
-                    const TokenAtoms& next, const Lexicon& lexicon, int part, Take take) {
+                    Token token, std::span<const TokenAtoms> atoms, Index t, const Lexicon& lexicon,
+                    int part, Take take) {
+  const TokenAtoms &own = atoms[at(t)], &previous = atoms_at(atoms, t - 1),
+                   &next = atoms_at(atoms, t + 1), &second = atoms_at(atoms, t + 2);
   const std::uint64_t name = rules.hash(rule);
-  const auto key = [&](const features::Template& of, auto... atoms) {
-    take(features::key_of(of, name, atoms...));
+  const auto key = [&](const features::Template& of, auto... values) {
+    take(features::key_of(of, name, values...));
   };
   const Token core = rules.core(rule, token);
   const auto piece = [&](Index begin, Index end) {
@@ -84,8 +88,27 @@ void split_features(const SplitRules& rules, std::uint32_t rule, const Character
   key("rule next suffix", next.suffix);
   key("rule form previous", own.form, previous.form);
   key("rule form next", own.form, next.form);
+  key("rule form previous suffix", own.form, previous.suffix);
+  key("rule form next suffix", own.form, next.suffix);
+  key("rule form around", own.form, previous.form, next.form);
+  key("rule form second", own.form, second.form);
+  key("rule form after", own.form, next.form, second.form);
+  key("rule form shapes", own.form, previous.last, next.first);
   key("rule shapes", previous.last, next.first, own.shape);
-  // The same for rules that are rare.
+  // The same for rules that are rare, alone or together with others of their kind.
+  const auto kind_key = [&](const features::Template& of, auto... values) {
+    take(features::key_of(of, rules.kind(rule), values...));
+  };
+  kind_key("kind");
+  kind_key("kind known", known, length);
+  kind_key("kind shape", own.shape, known);
+  kind_key("kind suffix 1", piece(core.end - 1, core.end));
+  kind_key("kind suffix 2", piece(core.end - 2, core.end));
+  kind_key("kind suffix 3", piece(core.end - 3, core.end), known);
+  kind_key("kind core", rules.core_word(rule, text, token));
+  kind_key("kind previous", previous.form);
+  kind_key("kind next", next.form);
+  kind_key("kind next suffix", next.suffix);
   take(features::key_of(features::Template("known"), known, length));
   take(features::key_of(features::Template("form"), own.form));
 }

@@ -29,6 +29,15 @@ void own_tag_features(const WordType& w, const Take& take) {
   for (std::size_t k = 0; k + 1 < kSuffixes; ++k) {
     if (w.suffixes[k] != 0) take(key_of("suffix", w.suffixes[k], k));
   }
+  for (std::size_t k = 0; k < kSkeletons; ++k) {
+    if (w.skeletons[k] != 0) take(key_of("skeleton", w.skeletons[k], k));
+  }
+  for (std::size_t k = 0; k < w.n_grams; ++k) take(key_of("gram", w.grams[k]));
+  if (w.stem_tags != 0) {
+    take(key_of("stem", w.stem_tags, w.stem_rest));
+    take(key_of("stem tags", w.stem_tags, w.suffixes[1]));
+    take(key_of("rest", w.stem_rest));
+  }
   take(key_of("shape", w.shape));
   take(key_of("short", w.short_shape));
   take(key_of("flags", w.flags));
@@ -94,6 +103,15 @@ void own_analysis_features(const WordType& w, std::uint64_t tag, const Take& tak
   take(key_of("a bias", tag));
   take(key_of("a form", tag, w.form));
   take(key_of("a lower", tag, w.lower));
+  for (std::size_t k = 0; k < kSkeletons; ++k) {
+    if (w.skeletons[k] != 0) take(key_of("a skeleton", tag, w.skeletons[k], k));
+  }
+  for (std::size_t k = 0; k < w.n_grams; ++k) take(key_of("a gram", tag, w.grams[k]));
+  if (w.stem_tags != 0) {
+    take(key_of("a stem", tag, w.stem_tags, w.stem_rest));
+    take(key_of("a rest", tag, w.stem_rest));
+    take(key_of("a stem analyses", tag, w.stem_analyses, w.stem_rest));
+  }
   for (std::size_t k = 0; k + 1 < kPrefixes; ++k) {
     if (w.prefixes[k] != 0) take(key_of("a prefix", tag, w.prefixes[k], k));
   }

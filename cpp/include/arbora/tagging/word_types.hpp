@@ -13,13 +13,24 @@
 
 namespace arbora::tagging {
 
-inline constexpr std::size_t kPrefixes = 4, kSuffixes = 6;
+inline constexpr std::size_t kPrefixes = 4, kSuffixes = 6, kSkeletons = 7;
+// Sequences of letters inside of a word: those of 2 to 4 letters that end in its last 8 letters.
+inline constexpr std::size_t kShortestGram = 2, kLongestGram = 4, kGramEnds = 8;
+inline constexpr std::size_t kMostGrams = kGramEnds * (kLongestGram - kShortestGram + 1);
+inline constexpr std::size_t kShortestSkeleton = 2, kShortestStem = 3;  // letters
 // Room for the words around a sentence, at both ends.
 inline constexpr Index kPadding = 2;
 
 struct WordType {
   std::uint64_t form = 0, lower = 0, shape = 0, short_shape = 0;
   std::uint64_t prefixes[kPrefixes] = {}, suffixes[kSuffixes] = {};  // of the lower case
+  // Suffixes in which all vowels are the same letter: endings differ in them by vowel harmony.
+  std::uint64_t skeletons[kSkeletons] = {};
+  std::uint64_t grams[kMostGrams] = {};
+  std::size_t n_grams = 0;
+  // The longest beginning that is itself a known form: its parts of speech and analyses, and the
+  // rest of the word. 0 without one.
+  std::uint64_t stem_tags = 0, stem_analyses = 0, stem_rest = 0;
   std::uint64_t flags = 0;  // has a digit, has a hyphen, begins with a capital, is all capitals
   // The parts of speech that the form had, most frequent first; the same for its lower case; its
   // analyses. The atom of a form that is unknown in both cases is 0.

@@ -1,11 +1,11 @@
-#include "arbora/tagging/letters.hpp"
+#include "arbora/base/letters.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <unordered_map>
 
-namespace arbora::tagging {
+namespace arbora::base {
 namespace {
 
 // Every `step`-th letter from `first` to `last` has its lower case `distance` further on. These are
@@ -201,4 +201,4 @@ std::string shape_of(std::string_view text, bool is_short) {
   return shape;
 }
 
-}  // namespace arbora::tagging
+}  // namespace arbora::base

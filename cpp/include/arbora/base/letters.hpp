@@ -8,7 +8,7 @@
 
 #include "arbora/layers.hpp"
 
-namespace arbora::tagging {
+namespace arbora::base {
 
 // The letter in the other case; itself if there is none, or if it would be several letters.
 char32_t to_lower(char32_t letter);
@@ -30,4 +30,4 @@ std::vector<std::uint32_t> letter_starts(std::string_view text);
 // without case. In short shapes, runs of the same kind are one.
 std::string shape_of(std::string_view text, bool is_short);
 
-}  // namespace arbora::tagging
+}  // namespace arbora::base

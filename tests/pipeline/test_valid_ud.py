@@ -1,0 +1,42 @@
+"""What a pipeline writes passes udtools' validator at level 2, as far as its treebank does."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import arbora
+from benchmarks.validity import added, brief_pipeline, complaints, joined, outputs
+from tests.pipeline.conftest import TEST
+
+TREEBANKS = Path(os.environ.get("ARBORA_TREEBANKS", "no treebanks"))
+FOLDERS = sorted(TREEBANKS.glob("ud_*"))
+
+
+def test_the_validator_complains():
+    gold = joined(list(arbora.read_conllu(TEST))[:5])
+    assert complaints(gold.replace("\troot\t", "\tdep\t", 1)) == {"root-label": 1}
+    assert complaints(gold.replace("\tnsubj\t", "\tfoo\t", 1)) == {"unknown-udeprel": 1}
+    assert complaints(gold.replace("# sent_id", "# id", 1)) == {"missing-sent-id": 1}
+
+
+def test_the_own_treebank(nlp):
+    gold = list(arbora.read_conllu(TEST))
+    assert not complaints(joined(gold))
+    for name, text in outputs(nlp, gold).items():
+        assert not complaints(text), name
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not FOLDERS, reason="ARBORA_TREEBANKS is not set")
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_real_treebanks(folder):
+    train, dev, test = (
+        list(arbora.read_conllu(folder / f"{part}.conllu")) for part in ("train", "dev", "test")
+    )
+    train, gold = train[:100], test[:30]
+    known = complaints(joined(gold)) + complaints(joined(train))
+    for name, text in outputs(brief_pipeline(train, dev[:20]), gold).items():
+        assert not added(complaints(text), known), name
