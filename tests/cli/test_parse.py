@@ -23,7 +23,7 @@ from tests.cli.conftest import GOLD, TREEBANK, arbora_process, assert_one_senten
 
 TEST = str(TREEBANK / "test.conllu")
 
-# Everything that a line holds besides HEAD and DEPREL must come through.
+# Everything that a line holds besides HEAD, DEPREL and enhanced dependencies must come through.
 ODD = """\
 # newpar
 # text = don't go
@@ -51,12 +51,14 @@ def rows(text):
 
 
 def without_trees(text):
-    """The lines of words without HEAD and DEPREL; all other lines unchanged."""
+    """The lines of words without HEAD, DEPREL and DEPS, no empty nodes; other lines unchanged."""
     lines = []
     for line in text.split("\n"):
         fields = line.split("\t")
+        if re.match(r"\d+\.\d+\t", line):
+            continue
         if re.match(r"\ufeff?\d+\t", line):
-            fields[6:8] = ["", ""]
+            fields[6:9] = ["", "", ""]
         lines.append("\t".join(fields))
     return "\n".join(lines)
 
@@ -89,7 +91,7 @@ def test_heads_and_labels_of_the_input_are_not_looked_at(run, model, folder):
     plain = run("parse", "--model", model, TEST).stdout
     other = run("parse", "--model", model, "scrambled.conllu").stdout
     assert [row[:8] for row in rows(plain)] == [row[:8] for row in rows(other)]
-    assert {tuple(row[8:]) for row in rows(other)} == {("0:nonsense", "Junk=1")}
+    assert {tuple(row[8:]) for row in rows(other)} == {("_", "Junk=1")}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,8 @@ def test_everything_else_stays(run, model, folder, text):
     assert done.stdout == ""
     parsed = (folder / "out.conllu").read_bytes().decode()
     assert without_trees(parsed) == without_trees(text)
-    assert all(row[6].isdigit() and row[7] != "_" for row in rows(parsed))
+    assert all(row[6].isdigit() and row[7] != "_" and row[8] == "_" for row in rows(parsed))
+    assert "\n2.1\t" not in parsed
     assert {path.name for path in folder.iterdir()} == {"in.conllu", "out.conllu"}
 
 

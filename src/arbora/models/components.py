@@ -24,6 +24,7 @@ __all__ = [
     "Pruner",
     "StagedLabels",
     "Unlabelled",
+    "with_root_labels",
 ]
 
 
@@ -216,3 +217,21 @@ def _drawn(given: FloatArray, uniforms: FloatArray) -> NDArray[np.int64]:
     """Labels sampled with uniform numbers, one per word."""
     below = np.cumsum(given, axis=1) <= uniforms[:, None]
     return np.asarray(np.minimum(below.sum(axis=1), given.shape[1] - 1))
+
+
+def with_root_labels(scores: Scores, of_root: NDArray[np.bool_], known: IntArray | None) -> Scores:
+    """The scores without labels of the root on other arcs, and the reverse.
+
+    Words whose labels are known keep all of theirs.
+    """
+    arcs = scores.arcs.reshape(-1, scores.depth).copy()
+    start = word = 0
+    for n in scores.n_words.tolist():
+        table = arcs[start : start + (n + 1) ** 2].reshape(n + 1, n + 1, -1)
+        free = np.ones(n + 1, dtype=np.bool_)
+        if known is not None:
+            free[1:] = known[word : word + n] < 0
+        table[0][np.ix_(free, ~of_root)] = -np.inf
+        table[np.ix_(np.arange(1, n + 1), free, of_root)] = -np.inf
+        start, word = start + (n + 1) ** 2, word + n
+    return scores.with_values(arcs.reshape(-1))

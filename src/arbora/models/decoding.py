@@ -16,7 +16,7 @@ from arbora.inference.engines import DecodedTrees, SecondOrder, TreeLists, first
 from arbora.inference.marginals import Marginals
 from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
-from arbora.models.components import FirstOrderPruner, JointLabels, StagedLabels
+from arbora.models.components import FirstOrderPruner, JointLabels, StagedLabels, with_root_labels
 from arbora.models.constraints import Constraints, check_trees, obeying
 from arbora.models.model import Model
 from arbora.models.parsed_trees import ParsedTrees
@@ -185,7 +185,7 @@ class Decoder:
             scores = constraints.score(self.model.scorer, batch)
         if isinstance(self.model.labeller, JointLabels) and self.root_labels is not None:
             known = None if constraints is None else constraints.labels
-            scores = _with_root_labels(scores, self.root_labels, known)
+            scores = with_root_labels(scores, self.root_labels, known)
         summed: Scores = scores
         if self.model.n_clusters:
             table = scores.arcs.reshape(-1, self.model.n_clusters)
@@ -378,24 +378,6 @@ class Decoder:
 
         arcs = scored.summed.arcs
         return marginals, float(arcs[np.isfinite(arcs)].std())
-
-
-def _with_root_labels(scores: Scores, of_root: NDArray[np.bool_], known: IntArray | None) -> Scores:
-    """The scores without labels of the root on other arcs, and the reverse.
-
-    Words whose labels are known keep all of theirs.
-    """
-    arcs = scores.arcs.reshape(-1, scores.depth).copy()
-    start = word = 0
-    for n in scores.n_words.tolist():
-        table = arcs[start : start + (n + 1) ** 2].reshape(n + 1, n + 1, -1)
-        free = np.ones(n + 1, dtype=np.bool_)
-        if known is not None:
-            free[1:] = known[word : word + n] < 0
-        table[0][np.ix_(free, ~of_root)] = -np.inf
-        table[np.ix_(np.arange(1, n + 1), free, of_root)] = -np.inf
-        start, word = start + (n + 1) ** 2, word + n
-    return scores.with_values(arcs.reshape(-1))
 
 
 def _summed_over_labels(marginals: Marginals) -> FloatArray:
