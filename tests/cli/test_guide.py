@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -18,6 +19,11 @@ ROOT = Path(__file__).parents[2]
 def test_commands_of_the_guide(run, tmp_path, monkeypatch, name, count):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for part in ("train", "dev"):
+        (tmp_path / f"{part}.conllu").symlink_to(ROOT / "examples" / "treebank" / f"{part}.conllu")
+    vectors = np.random.default_rng(0).normal(size=(600, 4))
+    rows = (f"w{i} " + " ".join(map(str, row)) for i, row in enumerate(vectors))
+    (tmp_path / "glove.6B.100d.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
     page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     lines = [line for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
              for line in block.splitlines()]  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from arbora.data import Block
 from arbora.errors import ArgumentError
 from arbora.features import FeatureSettings
@@ -13,12 +15,17 @@ COLUMNS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5}
 _FEW_WORDS = 30  # so few words may all be without features
 
 
-def check_columns(block: Block, settings: FeatureSettings, remedy: str) -> None:
-    """Raises an error if no sentence has a column that the parser was trained with."""
+def check_columns(
+    block: Block, settings: FeatureSettings, remedy: str, filled: Collection[str] = ()
+) -> None:
+    """Raises an error if no sentence has a column that the parser was trained with.
+
+    `filled` are the names of columns that a stage has filled in: `_` is then what it found.
+    """
     missing = [
         name.upper()
         for name, place in COLUMNS.items()
-        if getattr(settings, name) and is_empty(block, place)
+        if getattr(settings, name) and name not in filled and is_empty(block, place)
     ]
     if missing:
         raise ArgumentError(

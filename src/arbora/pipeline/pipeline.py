@@ -251,10 +251,13 @@ class Pipeline(Parser):
         if self.tagger is None:
             return super().prepare(block, options)
         block = self.tagger(block, retag=options.retag, threads=self.threads)
+        filled = [*self.tagger.columns]
         if self.lemmatiser is not None:
             block = self.lemmatiser(block, relemmatise=options.retag)
+            filled.append("lemma")
         if not options.allow_missing:
-            check_columns(block, self.model.encoder.settings, "this model cannot fill them in")
+            settings = self.model.encoder.settings
+            check_columns(block, settings, "this model cannot fill them in", filled)
         return block
 
     def draw_tags(self, block: Block, options: ParseOptions) -> TagDraws:
