@@ -334,8 +334,8 @@ def test_what_parsing_leaves_alone(tmp_path):
     )
     (tmp_path / "a.conllu").write_text(text)
     (parsed,) = trained().parse(read_conllu(tmp_path / "a.conllu"), allow_missing=True)
-    old, new = text.split("\n"), bytes(parsed).decode().split("\n")
-    assert len(old) == len(new)
+    old = [line for line in text.split("\n") if not line.startswith("2.1")]  # of the old tree
+    new = bytes(parsed).decode().split("\n")
     for a, b in zip(old, new, strict=True):
         one, other = a.split("\t"), b.split("\t")
         assert one[:6] == other[:6]

@@ -17,7 +17,7 @@ from arbora.data import Block
 from arbora.errors import ArgumentError
 from arbora.inference.tree_checks import in_class
 from arbora.inference.tree_parts import tree_parts
-from arbora.models.components import JointLabels
+from arbora.models.components import JointLabels, with_root_labels
 from arbora.models.model import Model
 from arbora.models.variants import part_variant_text, variant_text
 from arbora.scores import Scores
@@ -111,6 +111,8 @@ def explain_arc(
     check_word(block, word)
     batch = model.pruner.prune(Batch(model.encoder.encode(block), np.array([0])))
     scores, _ = model.scorer.scores(batch)
+    if isinstance(model.labeller, JointLabels) and model.root_labels is not None:
+        scores = with_root_labels(scores, model.root_labels, None)
     table = scores.arcs_of(0).reshape(len(heads) + 1, len(heads) + 1, -1)
     # Given the arc, the outcome with the best score is the most probable one.
     best, arcs = table.argmax(axis=2), table.max(axis=2)
