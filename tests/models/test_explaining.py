@@ -50,7 +50,11 @@ def test_contributions_sum_to_the_difference(sentences, options):
         model = parser.model
         encoded = model.encoder.encode(read_treebank([sentence]))
         n = len(sentence)
-        scores = arc_scores(model, encoded, [0]).reshape(n + 1, n + 1, -1).max(axis=2)
+        table = arc_scores(model, encoded, [0]).reshape(n + 1, n + 1, -1).copy()
+        if model.root_labels is not None and options.get("labels") == "joint":
+            table[0][:, ~model.root_labels] = -np.inf  # labels of the root are for its arcs alone
+            table[1:, :, model.root_labels] = -np.inf
+        scores = table.max(axis=2)
         for word in range(1, n + 1):
             heads = [h for h in range(n + 1) if h != word and np.isfinite(scores[h, word])]
             for head, against in pairwise(heads):
