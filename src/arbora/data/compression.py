@@ -81,6 +81,7 @@ class Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Reads and unpacks bytes into a buffer; returns their number, 0 at the end."""
         view = memoryview(buffer).cast("B")
         data = self._next(len(view))
         view[: len(data)] = data
@@ -124,6 +125,7 @@ class Packed:
         self._writer = compression.writer(name)
 
     def write(self, data: bytes) -> None:
+        """Compresses and writes bytes."""
         self._stream.write(self._writer.compress(data))
 
     def close(self) -> None:
