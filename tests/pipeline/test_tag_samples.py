@@ -245,3 +245,14 @@ def test_the_command_averages(first_order, tmp_path):
     assert "averaged over 4 tag sequences" in found
     listed = arbora_process(*shared, "--tag-samples", "4", "--least-certain", "2").stdout
     assert len(listed.splitlines()) == 3
+
+
+def test_root_is_the_label_of_the_root(first_order):
+    """However bad the labels are."""
+    model = first_order.model
+    shape = model.labeller.scorer.weights.shape
+    weights = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    bad = Pipeline.from_model(model.with_parameters({"labeller.weights": weights}), 1)
+    for sentence in bad.parse(bare(), tag_samples=4):
+        roots = [label == "root" for label in sentence.labels]
+        assert roots == (sentence.heads == 0).tolist()

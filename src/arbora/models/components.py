@@ -193,9 +193,7 @@ class StagedLabels:
         probabilities: bool = True,
     ) -> LabelledArcs:
         """The best label of every arc, or a sampled one."""
-        scores = self.scorer.scores(encoded, sentences, heads)
-        if self.of_root is not None:
-            scores[(heads == 0)[:, None] != self.of_root] = -np.inf
+        scores = self._scores(encoded, sentences, heads)
         if uniforms is None and not probabilities:
             return LabelledArcs(scores.argmax(axis=1).astype(np.int32), np.empty(0))
         given = softmax(scores)
@@ -206,7 +204,16 @@ class StagedLabels:
         self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
     ) -> FloatArray | None:
         """A softmax over the labels of each arc."""
-        return softmax(self.scorer.scores(encoded, sentences, heads))
+        return softmax(self._scores(encoded, sentences, heads))
+
+    def _scores(
+        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
+    ) -> FloatArray:
+        """The scores of labels for each arc, -inf for those that it cannot have."""
+        scores = self.scorer.scores(encoded, sentences, heads)
+        if self.of_root is not None:
+            scores[(heads == 0)[:, None] != self.of_root] = -np.inf
+        return scores
 
     def on_threads(self, threads: int) -> StagedLabels:
         """The same with another number of threads."""
