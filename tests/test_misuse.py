@@ -284,11 +284,15 @@ def data():
     yield "compare", arbora.compare, compared | {"permutations": 10, "seed": 0, "format": None}
     certain = {"probabilities": [0.5, 0.9], "correct": [True, False], "bins": 2}
     yield "calibration", arbora.calibration, certain
-    yield "load", arbora.load, {"path": "nowhere.arbora", "threads": 1}
+    yield "load", arbora.load, {"model": "nowhere.arbora", "threads": 1}
     settings = {"learner": "loglinear", "trees": "projective", "order": "first", "passes": 2}
     yield "Parser", arbora.Parser, settings | {"root": "single", "decode": "map", "threads": 1}
-    yield "Parser.parse", arbora.Parser().parse, {"source": [sentence], "kbest": 2}
+    yield "Parser.parse", _parse, {"sentences": [sentence], "kbest": 2}
     yield "Parser.fit", arbora.Parser(passes=1, threads=1).fit, {"train": [], "dev": []}
+
+
+def _parse(sentences, **options):
+    return arbora.Parser().parse(sentences, **options)
 
 
 def misuse(rng: random.Random, targets: list) -> str | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arbora.cli.files import size_text
-from arbora.cli.output import figure, report_console, table, write_json
+from arbora.cli.output import figure, report_console, write_json
 from arbora.cli.shared import AsJson
 from arbora.cli.terminal import plain
 
@@ -40,26 +40,31 @@ def models(as_json: AsJson = False) -> None:
     if not found:
         console.print("No models are installed.")
         return
-    headings = ["model", "size", "stages", "order", "dev UAS", "dev LAS", "data", "licence"]
-    rows = [
-        [
-            plain(one["name"]), size_text(one["bytes"]), ", ".join(one["stages"]), one["order"],
-            figure(one["uas"]), figure(one["las"]), plain(one["data"] or "-"),
-            plain(one["licence"] or "-"),
+    width = max(len(one["name"]) for one in found)
+    for one in found:
+        scores = f"UAS {figure(one['uas'])}, LAS {figure(one['las'])} on dev"
+        if one["uas"] is None:
+            scores = "no dev scores"
+        source = ", ".join(filter(None, (one["data"], one["licence"]))) or "unknown data"
+        lines = [
+            f"{size_text(one['bytes'])}, {one['order']} order, {scores}",
+            ", ".join(one["stages"]),
+            plain(source),
         ]
-        for one in found
-    ]  # fmt: skip
-    console.print(table(headings, rows))
+        for name, line in zip((plain(one["name"]), "", ""), lines, strict=True):
+            console.print(f"[bold]{name:<{width}}[/bold]  {line}", highlight=False)
 
 
 def _as_dict(name: str, path: Path, model: Model) -> dict[str, Any]:
+    from arbora.pipeline.pipeline import STAGES
+
     card = model.card
     dev = card.get("dev") or {}
     return {
         "name": name,
         "file": str(path),
         "bytes": path.stat().st_size,
-        "stages": [*model.stages, "parser"],
+        "stages": [*(name for name in STAGES if name in model.stages), "parser"],
         "order": model.options.keywords()["order"],
         "uas": dev.get("uas"),
         "las": dev.get("las"),
