@@ -16,6 +16,7 @@ from arbora.drawing.widths import is_right_to_left
 from arbora.features import Encoded
 from arbora.inference.engines import TreeLists
 from arbora.inference.marginals import Marginals
+from arbora.inference.tree_checks import in_class
 from arbora.models.constraints import Constraints, obeying
 from arbora.models.decoding import Decoder, Scored
 from arbora.models.model import Model
@@ -91,7 +92,7 @@ def analyse(pipeline: Pipeline, question: Question) -> dict[str, Any]:
         scored = asked.decoder.score(asked.encoded, places, known)
         marginals = asked.decoder.calibrated(scored)
         if question.keep:
-            return marginals, _kept(asked, question.options)
+            return marginals, _kept(asked, question.options, scored, marginals)
         return marginals, _best(asked, scored, marginals)
 
     marginals, found = next(obeying(asked.constraints, np.array([0]), ask))
@@ -129,15 +130,32 @@ def _best(asked: _Asked, scored: Scored, marginals: Marginals) -> _Found:
     return _Found(found.heads, texts, float(log_probs[0]) if len(log_probs) else None)
 
 
-def _kept(asked: _Asked, options: ParseOptions) -> _Found:
+def _kept(asked: _Asked, options: ParseOptions, scored: Scored, marginals: Marginals) -> _Found:
     """The tree of the sentence; words without a head get one."""
     heads = np.array(asked.block.heads, dtype=np.int32)
     if (heads >= 0).all():
-        return _Found(heads, asked.block.column(0, _DEPREL))
+        labels = asked.block.column(0, _DEPREL)
+        return _Found(heads, labels, _log_prob(asked, scored, marginals, heads, labels))
     constraints = _with_kept(asked)
     trees = parse_block(asked.decoder, asked.block, options, constraints).trees
     names = constraints.label_names
     return _Found(trees.heads, [names[i] if i >= 0 else "_" for i in trees.labels.tolist()])
+
+
+def _log_prob(
+    asked: _Asked, scored: Scored, marginals: Marginals, heads: IntArray, labels: list[str]
+) -> float | None:
+    """log P of a tree with labels that the model knows; None for other trees."""
+    places = {name: place for place, name in enumerate(asked.model.labels)}
+    possible = in_class(heads[None].astype(np.int64), asked.decoder.trees, asked.model.root)
+    if not possible[0] or not all(label in places for label in labels):
+        return None
+    numbers = np.array([places[label] for label in labels], dtype=np.int32)
+    table = _label_table(asked, marginals, heads)
+    given = np.ones(len(heads)) if table is None else table[np.arange(len(heads)), numbers]
+    trees = TreeLists(heads, numbers, np.ones(1, np.int64))
+    _, _, found = asked.decoder.probabilities(scored, trees, given, marginals)
+    return float(found[0]) if len(found) else None
 
 
 def several_trees(

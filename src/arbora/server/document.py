@@ -63,6 +63,7 @@ class Document:
             raise unreadable(path, error) from error
         self.format, self.items = _read(data, path)
         self._base, self._next_key = _digest(data), len(self.items)
+        self._originals = {item.key: item.text for item in self.items}
         self.revision, self.changed = 0, False
         self.order = _checked_order(order, len(self.items), path)
         self._journal = self._open_journal()
@@ -86,8 +87,11 @@ class Document:
     def page(self, start: int, count: int) -> dict[str, Any]:
         """Some sentences, from `start`, which counts from 0."""
         with self._lock:
-            found = self.items[start : start + count]
-            return {"revision": self.revision, "start": start, "items": [vars(i) for i in found]}
+            found = [
+                vars(item) | {"original": self._originals.get(item.key, "")}
+                for item in self.items[start : start + count]
+            ]
+            return {"revision": self.revision, "start": start, "items": found}
 
     def text(self) -> str:
         """The document as it would be saved."""
@@ -120,6 +124,7 @@ class Document:
             self._append({"saved": digest})
             _replace(self.path, data)
             self._base, self.changed = digest, False
+            self._originals = {item.key: item.text for item in self.items}
             self._journal.close()
             states = [
                 {"start": i, "state": item.state} for i, item in enumerate(self.items) if item.state

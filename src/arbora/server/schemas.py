@@ -215,6 +215,7 @@ class ItemAnswer(BaseModel):
     text: str
     key: int
     state: dict[str, Any]
+    original: str = Field(description="Its text in the file; empty if it is not there.")
 
 
 class PageAnswer(BaseModel):
