@@ -24,6 +24,7 @@ export class Work {
     this.past = [];
     this.future = [];
     this.unsaved = false;
+    this.unsent = 0; // changes that the server has not answered yet
     this.onproblem = () => {};
     this.sending = Promise.resolve();
     this.nextKey = this.total;
@@ -103,13 +104,20 @@ export class Work {
 
   send(start, removed, items) {
     const sent = items.map(({ text, state }) => ({ text, state }));
+    this.unsent++;
     this.sending = this.sending.then(async () => {
-      try {
-        const body = { revision: this.revision, start, removed, items: sent };
-        this.revision = (await call("/api/document/changes", body)).revision;
-      } catch (error) {
-        this.onproblem(error);
+      for (;;) {
+        try {
+          const body = { revision: this.revision, start, removed, items: sent };
+          this.revision = (await call("/api/document/changes", body)).revision;
+          break;
+        } catch (error) {
+          this.onproblem(error);
+          if (error.status !== 0 && error.status !== 503) break;
+          await new Promise((done) => setTimeout(done, 1500)); // the server may come back
+        }
       }
+      this.unsent--;
     });
   }
 

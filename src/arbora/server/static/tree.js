@@ -203,26 +203,36 @@ export class TreeView {
     arcs.push(...barred.filter(([h]) => h > 0).map(([head]) => ({ head, m, barred: true, left: Math.min(head, m), right: Math.max(head, m) })));
     arcs.sort((a, b) => a.right - a.left - (b.right - b.left)).forEach((arc, i) => (arc.level = i + 1));
     const root = mine.find(([h]) => h === 0);
-    const height = Math.max(34, (arcs.length + (root ? 1 : 0)) * 26 + 16);
+    const tokens = this.shown.multiword || [], above = tokens.length ? 22 : 0;
+    const height = above + Math.max(34, (arcs.length + (root ? 1 : 0)) * 26 + 16);
     this.below.setAttribute("height", height);
-    const drawn = arcs.map((arc) => {
+    const drawn = tokens.map((token) => this.token(token));
+    for (const arc of arcs) {
       const [from, to] = [this.centres[arc.head], this.centres[arc.m]];
-      const depth = 4 + arc.level * 26;
+      const depth = 4 + above + arc.level * 26;
       const kind = arc.barred ? "barred" : "other";
       const made = svg("g", { class: kind }, svg("path", { class: "line", d: bend(from, to, 4, depth) }),
         ...this.label(arc.barred ? "not" : percent(arc.p), "", (from + to) / 2, depth, false));
       if (!arc.barred) made.addEventListener("click", () => this.actions.head(m, arc.head));
       made.style.setProperty("--strength", String(arc.barred ? 1 : 0.35 + 0.65 * Math.min(1, arc.p * 2)));
-      return made;
-    });
+      drawn.push(made);
+    }
     if (root) {
-      const depth = 4 + (arcs.length + 1) * 26, x = this.centres[m];
+      const depth = 4 + above + (arcs.length + 1) * 26, x = this.centres[m];
       const made = svg("g", { class: "other" }, svg("path", { class: "line", d: `M${x} 4V${depth - 8}` }),
         ...this.label(`root ${percent(root[1])}`, "", x, depth, false));
       made.addEventListener("click", () => this.actions.head(m, 0));
       drawn.push(made);
     }
     this.below.replaceChildren(...drawn);
+  }
+
+  // A multiword token: a line below its words, with its form.
+  token([first, last, form]) {
+    const sides = [first, last].flatMap((m) => [this.button(m).offsetLeft + 6, this.button(m).offsetLeft + this.button(m).offsetWidth - 6]);
+    const [left, right] = [Math.min(...sides), Math.max(...sides)];
+    return svg("g", { class: "token" }, svg("path", { class: "line", d: `M${left} 2v4H${right}v-4` }),
+      svg("text", { x: (left + right) / 2, y: 20, "text-anchor": "middle" }, form));
   }
 
   // Dragging from a word to its head; the space above the arcs is the root.
