@@ -91,6 +91,8 @@ class App {
     }
     for (const input of document.querySelectorAll("input[name=decode]")) input.disabled = !model.decoders.includes(input.value);
     for (const id of ["flip-best", "flip-samples"]) byId(id).disabled = !model.kbest;
+    const about = [model.data, model.licence, model.las ? `LAS ${model.las.toFixed(1)} on dev` : ""].filter(Boolean).join(", ");
+    byId("model").title = about;
     byId("typing").hidden = !model.stages.includes("segmenter");
   }
 

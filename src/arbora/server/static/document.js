@@ -144,12 +144,14 @@ export class Work {
     const history = { past: this.past, future: this.future };
     const about = { name: this.name, kind: this.kind, digest: this.digest, unsaved: this.unsaved };
     const marked = this.items.map((item, i) => [i, item]).filter(([, item]) => item.state.accepted || item.text !== item.original);
+    const size = this.items.reduce((sum, item) => sum + item.text.length, 0);
+    const lean = (items) => items.map((item) => (item.original === item.text ? { ...item, original: undefined } : item));
     const attempts = [
-      () => ({ ...about, items: this.items, history }),
-      () => ({ ...about, items: this.items }),
+      () => ({ ...about, items: lean(this.items), history }),
+      () => ({ ...about, items: lean(this.items) }),
       () => ({ ...about, total: this.total, changed: marked }),
     ];
-    for (const attempt of attempts) {
+    for (const attempt of attempts.slice(size > LARGEST ? 2 : 0)) {
       const text = JSON.stringify(attempt());
       if (text.length > LARGEST) continue;
       try {
@@ -165,7 +167,9 @@ export class Work {
 
   static draft() {
     try {
-      return JSON.parse(localStorage.getItem(DRAFT) || "null");
+      const draft = JSON.parse(localStorage.getItem(DRAFT) || "null");
+      for (const item of draft?.items ?? []) item.original ??= item.text;
+      return draft;
     } catch {
       return null;
     }
