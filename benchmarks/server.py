@@ -1,6 +1,7 @@
 """Load on a server on this machine: throughput, full queues, slow clients, memory, fuzzing.
 
 python benchmarks/server.py                      # 64 connections for 30 s, beside the library alone
+python benchmarks/server.py --what correct       # one correction of 40 words at a time
 python benchmarks/server.py --what crowd slow    # 1,000 connections; clients of one byte a second
 python benchmarks/server.py --what memory --requests 100000
 python benchmarks/server.py --what schema --requests 10000
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -23,12 +25,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
+from urllib.request import Request, urlopen
 
 import arbora
 from arbora.data import read_conllu, treebank_text
 
 ROOT = Path(__file__).parents[1]
-WHAT = ("load", "crowd", "slow", "memory", "schema")
+WHAT = ("load", "correct", "crowd", "slow", "memory", "schema")
+LONG = (
+    "The old man who lived near the harbour and who had often told the children long stories about "
+    "the sea walked slowly along the wall with his dog while the gulls slept on the roofs of the "
+    "houses there."
+)  # 40 words
 
 
 @dataclass
@@ -177,6 +185,35 @@ def measure_load(seconds: float) -> None:
         print(
             f"per second of processor time: server {tally.words / used:,.0f} words, library "
             f"{own:,.0f} words ({tally.words / used / own:.0%}); library alone {wall:,.0f} words/s"
+        )
+
+
+def measure_correct(seconds: float) -> None:
+    """A correction of a sentence of 40 words, as the page asks for it, one after the other."""
+    del seconds
+    nlp = arbora.load(threads=1)
+    (sentence,) = nlp(LONG)
+    heads = sentence.runner_ups.tolist()
+    for model in ("en", "en-accurate"):
+        with server(model) as one:
+            took, inside = [], []
+            for i in range(200):
+                word = i % len(sentence) + 1
+                body = {"conllu": sentence.to_conllu(), "required": [[heads[word - 1], word]]}
+                asked = Request(
+                    f"http://127.0.0.1:{one.port}/api/constrain", json.dumps(body).encode(),
+                    {"Content-Type": "application/json"},
+                )  # fmt: skip
+                began = time.perf_counter()
+                with urlopen(asked) as found:
+                    inside.append(json.load(found)["milliseconds"])
+                took.append((time.perf_counter() - began) * 1000)
+        took.sort()
+        inside.sort()
+        print(
+            f"{model}: a correction of {len(sentence)} words: p50 {took[100]:.1f} ms, "
+            f"p99 {took[197]:.1f} ms over HTTP; p50 {inside[100]:.1f} ms, p99 {inside[197]:.1f} ms "
+            "in the worker"
         )
 
 
