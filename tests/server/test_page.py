@@ -64,6 +64,10 @@ def test_type_hover_require_drag_relabel_undo(open_page, address, size):
     assert "NOUN" in page.locator(".card", has_text="Tag").first.inner_text()
     word(page, "man").click()
     assert page.locator(".chosen-word").inner_text() == "man obj of “saw”"
+    if size is not PHONE:
+        word(page, "telescope").hover()
+        assert page.locator("g.other text").all_text_contents() == ["40 %"]
+    assert word(page, "telescope").get_attribute("title").startswith("heads: saw 60 %, man 40 %")
     # require another arc by dragging: the telescope belongs to the man
     word(page, "telescope").click()
     drag(page, word(page, "telescope"), word(page, "man"))

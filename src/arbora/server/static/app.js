@@ -182,7 +182,7 @@ class App {
       heads: answer.heads, labels: answer.labels, probabilities: answer.arc_probabilities,
       others: answer.head_candidates, forbidden: item.state.forbidden, right_to_left: answer.right_to_left,
       fixed: { heads: new Set(item.state.heads), tags: new Set(item.state.tags) },
-      multiword: answer.multiword, picking: this.picking, set: answer.head_sets ? new Set(answer.head_sets[this.chosen - 1]) : null,
+      multiword: answer.multiword, tagged: answer.tag_candidates, picking: this.picking, set: answer.head_sets ? new Set(answer.head_sets[this.chosen - 1]) : null,
     }, this.chosen);
     showPanel(byId("panel"), { sentence, m: this.chosen, answer, state: item.state, names: this.model, act: this.do });
     this.showFacts(answer);
