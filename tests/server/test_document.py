@@ -210,6 +210,13 @@ def test_the_command_says_what_is_wrong(tmp_path):
     assert done.returncode == 2
     assert "none cannot be read" in done.stderr
     assert "Traceback" not in done.stderr
+    without = "import sys; sys.modules['fastapi'] = None; sys.argv = ['arbora', 'serve']; "
+    done = subprocess.run(
+        [sys.executable, "-c", f"{without}from arbora.cli import main; main()"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert 'pip install "arbora[server]"' in done.stderr
     with pytest.raises(FileError, match="neither a file nor an installed model"):
         make_app(["no_such_model"])
     with pytest.raises(ArgumentError, match="two models are named 'en'"):
