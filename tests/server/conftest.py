@@ -100,7 +100,7 @@ def running(*arguments: str, errors: Path | None = None):
             process.stdout.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
     """A browser; the tests of the page are skipped where there is none."""
     if CHROMIUM is None:

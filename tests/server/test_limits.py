@@ -79,8 +79,9 @@ def test_bodies_are_bounded_together(client_of):
 
 def run_workers(limits, act):
     workers = Workers(1, limits, Metrics())
-    try:
-        return asyncio.run(act(workers))
+    try:  # in another thread, since a browser of other tests has an event loop in this one
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(asyncio.run, act(workers)).result()
     finally:
         workers.end()
 
