@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from arbora.cli import (
+    calibrate,
     cluster,
     compare,
     convert,
@@ -22,6 +23,7 @@ from arbora.cli import (
     models,
     parse,
     reproduce,
+    select,
     stats,
     train,
     tune,
@@ -44,6 +46,7 @@ app = typer.Typer(
 )
 
 WORK = "Train and parse"
+ANNOTATE = "Annotate"
 EVALUATE = "Evaluate"
 DATA = "Inspect data and models"
 
@@ -51,6 +54,8 @@ app.command("train", rich_help_panel=WORK, epilog=train.EXAMPLES)(train.train)
 app.command("parse", rich_help_panel=WORK, epilog=parse.EXAMPLES)(parse.parse)
 app.command("tune", rich_help_panel=WORK, epilog=tune.EXAMPLES)(tune.tune)
 app.command("cluster", rich_help_panel=WORK, epilog=cluster.EXAMPLES)(cluster.cluster)
+app.command("calibrate", rich_help_panel=WORK, epilog=calibrate.EXAMPLES)(calibrate.calibrate)
+app.command("select", rich_help_panel=ANNOTATE, epilog=select.EXAMPLES)(select.select)
 app.command("evaluate", rich_help_panel=EVALUATE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("compare", rich_help_panel=EVALUATE, epilog=compare.EXAMPLES)(compare.compare)
 app.command("reproduce", rich_help_panel=EVALUATE, epilog=reproduce.EXAMPLES)(reproduce.reproduce)

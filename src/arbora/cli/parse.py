@@ -113,6 +113,24 @@ def parse(
             help="State in comments whether each tree is provably the best (higher orders).",
         ),
     ] = False,
+    head_sets: Annotated[
+        float | None,
+        typer.Option(
+            min=0.5,
+            max=0.999,
+            metavar="P",
+            help="Write HeadSet to MISC: heads of which one is right with this probability, on "
+            "average over words; the model must be calibrated (arbora calibrate).",
+        ),
+    ] = None,
+    head_sets_by: Annotated[
+        Literal["all", "label", "distance"],
+        typer.Option(
+            metavar="NAME",
+            help="The words that --head-sets is an average over: all, or those of the same label "
+            "or distance in the tree.",
+        ),
+    ] = "all",
     keep_heads: Annotated[
         bool,
         typer.Option(
@@ -195,7 +213,8 @@ def parse(
     options = ParseOptions(
         decode=decode, trees=trees, probabilities=probabilities or least_certain is not None,
         kbest=kbest, samples=samples, tag_samples=tag_samples, seed=seed, certificates=certificates,
-        keep_heads=keep_heads, allow_missing=allow_missing, retag=retag, source=source,
+        head_sets=head_sets, head_sets_by=head_sets_by, keep_heads=keep_heads,
+        allow_missing=allow_missing, retag=retag, source=source,
         max_words=max_words,
     )  # fmt: skip
     stage = parser.stage(options)  # raises errors before anything is written

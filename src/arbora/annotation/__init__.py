@@ -1,0 +1,17 @@
+"""Annotation with a parser at one's side: what to annotate next, and what to look at again."""
+
+from arbora.annotation.doubt import Doubt, doubt_about
+from arbora.annotation.gains import MEASURES, Measure
+from arbora.annotation.requests import Request, Selection
+from arbora.annotation.selecting import Unit, select
+
+__all__ = [
+    "MEASURES",
+    "Doubt",
+    "Measure",
+    "Request",
+    "Selection",
+    "Unit",
+    "doubt_about",
+    "select",
+]
