@@ -18,6 +18,7 @@ from arbora.models.decoding_steps import summed_over_labels
 from arbora.models.uncertainty import runner_ups
 from arbora.options import ParseOptions
 from arbora.parsers import Parser
+from arbora.scores import Layout
 from arbora.types import FloatArray, IntArray
 
 __all__ = ["Doubt", "doubt_about"]
@@ -31,7 +32,8 @@ class Doubt:
     `labels` are indices into `label_names` (-1 for none), `probabilities` those of the proposed
     arcs. `head_entropies` are entropies of the heads of single words in nats, `tree_entropies`
     those of whole trees. `differs` marks words whose head in the best-scoring tree (MAP) is not
-    that in the tree with most expected correct arcs (MBR).
+    that in the tree with most expected correct arcs (MBR). `given` has the probabilities of the
+    heads that the block has, NaN where it has none.
     """
 
     heads: IntArray
@@ -41,6 +43,7 @@ class Doubt:
     head_entropies: FloatArray
     differs: NDArray[np.bool_]
     tree_entropies: FloatArray
+    given: FloatArray
     label_names: tuple[str, ...] = ()
 
 
@@ -72,6 +75,11 @@ def doubt_about(
         known = Constraints.from_annotation(prepared, model.labels)
         names = known.label_names
 
+    cuts = np.split(np.asarray(prepared.heads), np.cumsum(prepared.n_words)[:-1])
+
+    def heads_of(sentences: NDArray[np.int64]) -> IntArray:
+        return np.concatenate([cuts[i] for i in sentences.tolist()])
+
     def parse(sentences: NDArray[np.int64], constraints: Constraints | None) -> Doubt:
         scored = decoder.score(encoded, sentences, constraints)
         found = decoder.best(scored)
@@ -89,7 +97,7 @@ def doubt_about(
         return Doubt(
             found.heads, labels, np.minimum(arcs[cells], 1.0),
             runner_ups(arcs, n_words, found.heads)[0], _head_entropies(arcs, n_words), differs,
-            tree_entropies(marginals),
+            tree_entropies(marginals), _given(arcs, scored.summed.layout, heads_of(sentences)),
         )  # fmt: skip
 
     pieces = [one for piece in decoder.pieces(encoded) for one in obeying(known, piece, parse)]
@@ -127,6 +135,12 @@ def tree_entropies(marginals: Marginals) -> FloatArray:
 def _products(scores: FloatArray, probabilities: FloatArray) -> FloatArray:
     """Scores times probabilities; 0 times -inf is 0."""
     return np.where(probabilities > 0.0, scores, 0.0) * probabilities
+
+
+def _given(arcs: FloatArray, layout: Layout, heads: IntArray) -> FloatArray:
+    """The probabilities of given heads, NaN for missing ones."""
+    found = np.minimum(arcs[layout.arcs(np.maximum(heads, 0))], 1.0)
+    return np.where(heads >= 0, found, np.nan)
 
 
 def _head_entropies(arcs: FloatArray, n_words: NDArray[np.int64]) -> FloatArray:

@@ -46,6 +46,7 @@ def keyed_uniforms(
 
 
 def log_sum_exp(table: FloatArray) -> FloatArray:
+    """log sum exp over each row; -inf for a row of -inf."""
     top = table.max(axis=1)
     safe = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):

@@ -21,7 +21,7 @@ from arbora.errors import ArgumentError, ModelError
 from arbora.options import HeadSetGroups, spelled
 from arbora.types import FloatArray, IntArray
 
-__all__ = ["CARD", "HeadSetLevel", "HeadSets", "distance_groups", "heads_within"]
+__all__ = ["CARD", "HeadSetLevel", "HeadSets", "distance_groups", "heads_within", "places_of"]
 
 CARD = "head_sets"  # the name of the entry in a model's card
 
