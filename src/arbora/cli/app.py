@@ -24,6 +24,7 @@ from arbora.cli import (
     parse,
     reproduce,
     select,
+    serve,
     stats,
     train,
     tune,
@@ -52,6 +53,7 @@ DATA = "Inspect data and models"
 
 app.command("train", rich_help_panel=WORK, epilog=train.EXAMPLES)(train.train)
 app.command("parse", rich_help_panel=WORK, epilog=parse.EXAMPLES)(parse.parse)
+app.command("serve", rich_help_panel=WORK, epilog=serve.EXAMPLES)(serve.serve)
 app.command("tune", rich_help_panel=WORK, epilog=tune.EXAMPLES)(tune.tune)
 app.command("cluster", rich_help_panel=WORK, epilog=cluster.EXAMPLES)(cluster.cluster)
 app.command("calibrate", rich_help_panel=WORK, epilog=calibrate.EXAMPLES)(calibrate.calibrate)
