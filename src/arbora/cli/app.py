@@ -23,6 +23,7 @@ from arbora.cli import (
     models,
     parse,
     reproduce,
+    review,
     select,
     serve,
     stats,
@@ -57,6 +58,7 @@ app.command("serve", rich_help_panel=WORK, epilog=serve.EXAMPLES)(serve.serve)
 app.command("tune", rich_help_panel=WORK, epilog=tune.EXAMPLES)(tune.tune)
 app.command("cluster", rich_help_panel=WORK, epilog=cluster.EXAMPLES)(cluster.cluster)
 app.command("calibrate", rich_help_panel=WORK, epilog=calibrate.EXAMPLES)(calibrate.calibrate)
+app.command("review", rich_help_panel=ANNOTATE, epilog=review.EXAMPLES)(review.review)
 app.command("select", rich_help_panel=ANNOTATE, epilog=select.EXAMPLES)(select.select)
 app.command("evaluate", rich_help_panel=EVALUATE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("compare", rich_help_panel=EVALUATE, epilog=compare.EXAMPLES)(compare.compare)

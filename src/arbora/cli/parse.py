@@ -25,6 +25,7 @@ from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
     from arbora.parsers import Parser
+    from arbora.pipeline import Pipeline
 
 EXAMPLES = """[bold]Examples[/bold]
 
@@ -266,7 +267,7 @@ def as_source(argument: str) -> str | io.BytesIO:
     return io.BytesIO(argument.encode("utf-8", "surrogateescape"))
 
 
-def load_model(model: str | None, threads: int | None) -> Parser:
+def load_model(model: str | None, threads: int | None) -> Pipeline:
     """The parser from `--model` or the environment, else the default of the installed models."""
     from arbora.pipeline import load
 
