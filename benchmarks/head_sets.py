@@ -61,7 +61,7 @@ def measure(folder: Path, passes: int) -> dict[str, Any]:
                 "error": error(parser, calibration, test, by, level),
                 "mean_size": float(trees.set_sizes.mean()),
                 "single": 100 * float((trees.set_sizes == 1).mean()),
-                "median_gap": None if groups is None else group_gap(inside, groups, level),
+                "group_gap": None if groups is None else group_gap(inside, groups, level),
             })  # fmt: skip
             print(folder.name, answer["sets"][-1], flush=True)
     return answer

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.data import Sentence, write_conllu
+from arbora.data import Block, Sentence, write_conllu
+from arbora.data.formats import layout_named
 from arbora.data.output import WritePath
+from arbora.models.enhanced import has_enhanced, without_enhanced
 from arbora.types import FloatArray, IntArray
 
 __all__ = ["Request", "Selection"]
@@ -48,7 +50,8 @@ class Request:
 
         HEAD and DEPREL are `_` unless they were known. The words to annotate are marked in MISC by
         `Ask=N`, their order, with what the parser would have said (`Guess=HEAD:LABEL`) and its
-        probability (`ArcProb`). With `reveal`, words to annotate keep the heads of the pool.
+        probability (`ArcProb`); formats without MISC have a comment. Enhanced dependencies are
+        removed, since they tell the heads. With `reveal`, words to annotate keep those of the pool.
         """
         n = len(self.sentence)
         asked = np.zeros(n, dtype=np.bool_)
@@ -68,11 +71,15 @@ class Request:
             "Guess": [guesses[w - 1] if w in order else None for w in range(1, n + 1)],
             "ArcProb": np.where(asked, self.probabilities, np.nan),
         }
-        comments = [f"# arbora.rank = {rank}", f"# arbora.gain = {self.gain:.4f}"]
+        comments = [f"# arbora.order = {rank}", f"# arbora.gain = {self.gain:.4f}"]
         if self.sentence.format != "conllu":
             asks = " ".join(f"{w}:{guesses[w - 1]}" for w in self.words)
             comments.append(f"# arbora.ask = {asks}")
-        return self.sentence.with_tree(heads, labels, misc=misc, comments=comments)
+        made = self.sentence.with_tree(heads, labels, misc=misc, comments=comments)
+        block = Block(bytes(made), layout_named(made.format))
+        if not block.layout.universal or not has_enhanced(block):
+            return made
+        return Sentence.from_bytes(without_enhanced(block, None, np.array([0])), made.format)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as for JSON."""
