@@ -155,7 +155,7 @@ def test_missing_tags_are_left_out():
 def test_other_words_and_wrong_numbers():
     a = [Sentence.from_words(["x", "y"], heads=[0, 1], labels=["root", "dep"])]
     b = [Sentence.from_words(["x", "z"], heads=[0, 1], labels=["root", "dep"])]
-    with pytest.raises(AlignmentError, match="in annotator A .* but “z” in annotator B"):
+    with pytest.raises(AlignmentError, match=r"in annotator A .* but “z” in annotator B"):
         agreement(a, b)
     with pytest.raises(ArgumentError, match="samples"):
         agreement(a, a, samples=0)
