@@ -4,7 +4,7 @@
 
 Part 1, words: a first-order parser is trained on more and more of a treebank, until its UAS on the
 test set is that of the whole treebank minus 1. The words are those of random sentences; or, after a
-first 5 % of random sentences, single words, those of which the parser is least sure (`arbora select
+first 2 % of random sentences, single words, those of which the parser is least sure (`arbora select
 --arcs`), whose heads are then taken from the treebank. Every round trains from scratch.
 
 Part 2, corrections: a parser trained on the whole treebank parses the test set, and a simulated
@@ -37,11 +37,12 @@ from arbora.options import ParseOptions
 
 TREEBANKS = ("ud_hungarian_szeged", "ud_italian_isdt_resplit", "ud_turkish_imst")
 OUTPUT = Path(__file__).parent / "results" / "annotation"
-FIRST = 0.05  # share of the words that is annotated before anything can be selected
-STEP = 0.05  # share that is added in a round
+FIRST = 0.02  # share of the words that is annotated before anything can be selected
+GROWTH = 0.25  # words that are added in a round, as a share of those that are known
+RANDOM = (0.3, 0.1)  # the first share of random sentences, and what is added in a round
 MARGIN = 1.0  # UAS
 PASSES = 6
-SEEDS = (0, 1)  # of the random sentences
+SEEDS = (0,)  # of the random sentences
 STRATEGIES = ("random", "errors")
 PARTS_OF_MODELS = ("first", "grandsibling")
 ORDERS = ("left to right", "surest first", "top-down")
@@ -89,9 +90,9 @@ class Pool:
         found = select(
             parser,
             self.with_heads(known),
-            round(STEP * self.size),
-            by=by,
-            unit="arcs",  # type: ignore[arg-type]
+            round(GROWTH * int((known >= 0).sum())),
+            by=by,  # type: ignore[arg-type]
+            unit="arcs",
         )
         known = known.copy()
         for request in found.requests:
@@ -105,7 +106,7 @@ def words_needed(folder: Path, strategy: str, seed: int) -> dict[str, Any]:
     pool, started = Pool(folder), time.process_time()
     _, full = pool.train(pool.gold)
     target, curve = full - MARGIN, []
-    known = pool.random_sentences(FIRST, seed)
+    known = pool.random_sentences(RANDOM[0] if strategy == "random" else FIRST, seed)
     while True:
         parser, uas = pool.train(known)
         curve.append([int((known >= 0).sum()), uas])
@@ -113,8 +114,8 @@ def words_needed(folder: Path, strategy: str, seed: int) -> dict[str, Any]:
         if uas >= target or (known >= 0).all():
             break
         if strategy == "random":
-            share = curve[-1][0] / pool.size + 2 * STEP
-            known = pool.random_sentences(share, seed) if share < 1.0 else pool.gold
+            share = RANDOM[0] + RANDOM[1] * len(curve)
+            known = pool.random_sentences(share, seed) if share < 0.99 else pool.gold
         else:
             known = pool.selected(known, parser, strategy)
     return {

@@ -28,7 +28,7 @@ TREEBANKS = ("ud_hungarian_szeged", "ud_swedish_lines", "ud_turkish_imst")
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 GROUPS = ("all", "label", "distance")
 SHARE = 0.5  # of dev, for calibration
-SAMPLES = 200  # of the bootstrap
+SAMPLES = 100  # of the bootstrap
 OUTPUT = Path(__file__).parent / "results" / "head_sets.json"
 
 
@@ -41,7 +41,8 @@ def measure(folder: Path, passes: int) -> dict[str, Any]:
     _, aside = set_aside(dev, SHARE)
     assert aside is not None
     gold = np.asarray(test.heads)
-    calibration = sampled_scores(parser, aside)
+    scores = sampled_scores(parser, aside), sampled_scores(parser, test)
+    groups = word_scores(parser.decoder(), test, gold).groups
     answer: dict[str, Any] = {
         "calibration": {"sentences": len(aside), "words": aside.total_words},
         "test": {"sentences": len(test), "words": test.total_words},
@@ -55,13 +56,12 @@ def measure(folder: Path, passes: int) -> dict[str, Any]:
             ends = np.cumsum(trees.set_sizes)
             sets = np.split(trees.set_heads, ends[:-1])
             inside = np.array([g in s for g, s in zip(gold.tolist(), sets, strict=True)])
-            groups = None if by == "all" else word_scores(parser.decoder(), test, gold).groups[by]
             answer["sets"].append({
                 "by": by, "level": level, "coverage": 100 * float(inside.mean()),
-                "error": error(parser, calibration, test, by, level),
+                "error": error(*scores, by, level),
                 "mean_size": float(trees.set_sizes.mean()),
                 "single": 100 * float((trees.set_sizes == 1).mean()),
-                "group_gap": None if groups is None else group_gap(inside, groups, level),
+                "group_gap": None if by == "all" else group_gap(inside, groups[by], level),
             })  # fmt: skip
             print(folder.name, answer["sets"][-1], flush=True)
     return answer
@@ -85,12 +85,9 @@ def sampled_scores(parser: arbora.Parser, block: Any) -> tuple[Any, ...]:
     return np.split(found.scores, cuts), groups
 
 
-def error(
-    parser: arbora.Parser, calibration: tuple[Any, ...], test: Any, by: str, level: float
-) -> float:
+def error(calibration: tuple[Any, ...], test: tuple[Any, ...], by: str, level: float) -> float:
     """The bootstrap's standard error of the coverage, over sentences of calibration and test."""
-    scores, groups = calibration
-    on_test, test_groups = sampled_scores(parser, test)
+    (scores, groups), (on_test, test_groups) = calibration, test
     rng = np.random.default_rng(0)
     found = []
     for _ in range(SAMPLES):
