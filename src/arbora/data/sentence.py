@@ -222,7 +222,7 @@ class Sentence:
             text = self._block.render(new_heads, ids, names, items, [added], here)
         except ValueError as error:
             raise ArgumentError(f"{error}.") from error
-        return self.from_bytes(text, self.format)
+        return Sentence.from_bytes(text, self.format)
 
     def draw(
         self, *, tags: bool = True, probabilities: bool = True, width: int | None = None

@@ -149,20 +149,19 @@ export class Sentence {
     }
   }
 
-  // Heads and labels from an answer of the server, and tags and lemmas where there were none.
+  // Heads and labels from an answer of the server, and tags where there were none.
   setTree(answer) {
     answer.heads.forEach((head, i) => this.setArc(i + 1, head, answer.labels[i]));
     this.fillTags(answer);
   }
 
+  // Words without a tag get one, and what else the sentence has: a file without fine tags stays so.
   fillTags(answer) {
-    const names = { lemmas: LEMMA, upos: UPOS, xpos: XPOS, feats: FEATS };
-    const noFeats = this.words.every((word) => word.columns[FEATS] === "_");
-    for (const [name, column] of Object.entries(names)) {
-      if (!answer[name] || (column === FEATS && !noFeats)) continue;
-      this.words.forEach((word, i) => {
-        if (word.columns[column] === "_") word.columns[column] = answer[name][i];
-      });
+    const bare = this.words.map((word, i) => [word.columns, i]).filter(([columns]) => columns[UPOS] === "_");
+    const whole = bare.length === this.length;
+    for (const [name, column] of Object.entries({ lemmas: LEMMA, upos: UPOS, xpos: XPOS, feats: FEATS })) {
+      const used = whole || column === UPOS || this.words.some((word) => word.columns[column] !== "_");
+      for (const [columns, i] of bare) if (used && columns[column] === "_" && answer[name]) columns[column] = answer[name][i];
     }
   }
 
@@ -224,8 +223,7 @@ export class Sentence {
     columns[FORM] = first.columns[FORM] + second.columns[FORM];
     columns[HEAD] = head;
     columns[DEPREL] = label;
-    for (const c of [LEMMA, XPOS, FEATS]) columns[c] = "_";
-    columns[UPOS] = upper.columns[UPOS];
+    for (const c of [LEMMA, UPOS, XPOS, FEATS]) columns[c] = "_";
     if (MISC < columns.length) {
       columns[MISC] = second.columns[MISC] ?? "_";
       columns[DEPS] = "_";

@@ -110,7 +110,7 @@ export class TreeView {
     for (const button of buttons) button.style.marginInlineStart = "";
     heads.forEach((head, i) => {
       const m = i + 1;
-      if (Math.abs(head - m) !== 1) return;
+      if (head < 1 || Math.abs(head - m) !== 1) return;
       const wanted = textWidth(`${labels[i]} ${short(probabilities[i])}`, true) + 34;
       const later = buttons[Math.max(head, m) - 1], earlier = buttons[Math.min(head, m) - 1];
       const distance = (later.offsetWidth + earlier.offsetWidth) / 2 + 12;
