@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from arbora.cli.files import check_not_an_input, check_writable
 from arbora.cli.output import write_json
 from arbora.cli.parse import load_model
 from arbora.cli.shared import ModelFile, Threads
 from arbora.cli.terminal import tell
-from arbora.errors import ArgumentError
+from arbora.errors import ArgumentError, unreadable
 
 if TYPE_CHECKING:
     from arbora.annotation import Look
@@ -51,6 +53,27 @@ def review(
             "one, and FILE becomes the adjudicated one.",
         ),
     ] = None,
+    dev: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Annotated sentences: the page gets a button that trains the model further on "
+            "the accepted sentences, with the score on these before and after.",
+        ),
+    ] = None,
+    train: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE", help="With --dev: further sentences to train on; may be repeated."
+        ),
+    ] = None,
+    retrained: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --dev: the file of the further trained model (default: FILE.arbora).",
+        ),
+    ] = None,
     port: Annotated[
         int,
         typer.Option(min=0, max=65535, metavar="N", help="Port; 0 is any.", show_default=True),
@@ -73,6 +96,7 @@ def review(
         raise ArgumentError("--against has an order of its own: leave out --by and --arcs.")
     if "-" in (file, against):
         raise ArgumentError("a review changes its file: name it instead of standard input.")
+    plan = _plan(file, model, dev, train, retrained)
     parser = load_model(model, threads)
     from arbora.annotation import review_differences, review_order
 
@@ -90,12 +114,32 @@ def review(
         nothing = "no doubt" if against is None else "no difference"
         tell(f"there is nothing to review: there is {nothing} in {file}.")
         return
-    from arbora.server import Settings, Suggestion, run
+    from arbora.server import Settings, Suggestion, TrainingPlan, run
 
     order = [Suggestion(one.sentence, one.score, one.reason, one.word) for one in looks]
     log: Literal["off", "json"] = "off" if sys.stderr.isatty() else "json"
-    settings = Settings(port=port, threads=threads, log=log, file=file, order=order)
+    settings = Settings(
+        port=port, threads=threads, log=log, file=file, order=order,
+        retraining=None if plan is None else TrainingPlan(*plan),
+    )  # fmt: skip
     run({_name(model): parser}, settings, open_browser=browser)
+
+
+def _plan(
+    file: str, model: str | None, dev: str | None, train: list[str] | None, output: str | None
+) -> tuple[str, str, tuple[str, ...]] | None:
+    """The arguments of a `TrainingPlan`, if the page can train."""
+    if dev is None:
+        if train or output is not None:
+            raise ArgumentError("--train and --retrained require --dev, which judges the training.")
+        return None
+    target = output or f"{file}.arbora"
+    check_writable(target)
+    check_not_an_input(target, file, model, dev, *(train or ()))
+    for path in (dev, *(train or ())):
+        if not Path(path).is_file():
+            raise unreadable(path, FileNotFoundError("no such file"))
+    return dev, target, tuple(train or ())
 
 
 def _plain(looks: list[Look]) -> list[dict[str, object]]:
@@ -103,6 +147,4 @@ def _plain(looks: list[Look]) -> list[dict[str, object]]:
 
 
 def _name(model: str | None) -> str:
-    from pathlib import Path
-
     return Path(model).name.removesuffix(".arbora") if model else "en"

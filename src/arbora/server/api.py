@@ -85,6 +85,7 @@ def make_router(state: State) -> APIRouter:
                 "models": state.models.describe(),
                 "version": __version__,
                 "document": state.document is not None,
+                "retraining": state.settings.retraining is not None,
                 "limits": asdict(limits),
             }
         )

@@ -182,6 +182,7 @@ class ModelsAnswer(BaseModel):
     models: list[ModelAnswer]
     version: str
     document: bool = Field(description="Whether the server has a file open.")
+    retraining: bool = Field(description="Whether the page can train the model.")
     limits: dict[str, float]
 
 
