@@ -24,7 +24,7 @@ from arbora.models.head_sets import HeadSets
 from arbora.options import ParseOptions
 from arbora.parsers.treebanks import set_aside
 
-TREEBANKS = ("ud_hungarian_szeged", "ud_swedish_lines", "ud_turkish_imst")
+TREEBANKS = ("ud_german_gsd_resplit", "ud_hungarian_szeged", "ud_turkish_imst")
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 GROUPS = ("all", "label", "distance")
 SHARE = 0.5  # of dev, for calibration

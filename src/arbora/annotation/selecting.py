@@ -151,8 +151,10 @@ class _Found:
             tags, origin = self.tags(i), self.origin(i, words)
             for place in places.tolist():
                 gain = float(self.gains.words[words][place])
-                shares = {tags[place]: gain / 2, _length(n): gain / 2}
                 number = self.block.first_sentence + i
+                shares = {
+                    tags[place]: gain / 3, _length(n): gain / 3, f"sentence {number}": gain / 3,
+                }  # fmt: skip
                 yield Item(gain, 1, number, place + 1, shares, origin)
 
     def tags(self, i: int) -> list[str]:
