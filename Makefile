@@ -55,6 +55,7 @@ hooks: $(STAMP)  ## Install the pre-commit hooks
 pictures: $(STAMP)  ## Redraw the figures of README and docs
 	$(RUN) docs/draw_pictures.py
 	$(RUN) docs/draw_circuits.py
+	ARBORA_PICTURES=docs/images $(RUN) -m pytest -q tests/server/test_page.py -k pictures
 
 clean:           ## Remove everything that was built
 	rm -rf $(VENV) build dist

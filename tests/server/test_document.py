@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 
 import pytest
@@ -150,7 +152,12 @@ def post(url: str, body: dict) -> dict:
 
 
 def test_kill_loses_at_most_the_last_action(bank):
-    with running("--project", str(bank)) as (process, url):
+    with running("--project", str(bank), "--time-limit", "1") as (process, url):
+        port = int(url.rstrip("/").rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port)) as slow:
+            slow.sendall(b"POST /process HTTP/1.1\r\nHost: local")  # and nothing more
+            slow.settimeout(20)
+            assert slow.recv(100) == b""
         for i in range(5):
             change = {"revision": i, "start": i, "removed": 1, "items": [changed(i, "kept")]}
             post(f"{url}api/document/changes", change)

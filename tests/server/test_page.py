@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 from tests.server.conftest import PHONE, sentence, treebank
 
@@ -303,3 +305,27 @@ def test_it_says_when_the_server_is_gone(open_page, address):
     page.wait_for_selector(".message.error")
     assert "kept in this browser" in page.locator("#message").inner_text()
     page.context.set_offline(False)
+
+
+def test_pictures_of_the_documentation(open_page, address, tmp_path):
+    """ARBORA_PICTURES=docs/images writes them there, as `make pictures` does."""
+    folder = Path(os.environ.get("ARBORA_PICTURES", tmp_path))
+    page = open_page(address, {"width": 1200, "height": 860})
+    drag(page, word(page, "telescope"), word(page, "man"))
+    word(page, "with").click()
+    page.screenshot(path=folder / "page.png")
+    page = open_page(address, {"width": 1200, "height": 860}, color_scheme="dark")
+    bank = Path(__file__).parents[2] / "examples" / "treebank" / "test.conllu"
+    page.set_input_files("#file", bank)
+    page.wait_for_selector(".entry >> nth=20")
+    page.locator(".entry").nth(5).click()
+    page.wait_for_selector("#title:text('Sentence 6')")
+    word(page, "that").click()
+    page.locator("input[name=rest][value=parse] + span").click()
+    drag(page, word(page, "that"), word(page, "ghost"))
+    page.screenshot(path=folder / "page_dark.png")
+    page = open_page(address, PHONE)
+    page.screenshot(path=folder / "page_phone.png")
+    assert all(
+        (folder / f"page{end}.png").stat().st_size > 10_000 for end in ("", "_dark", "_phone")
+    )

@@ -17,7 +17,7 @@ def test_no_request_is_a_mistake_of_the_server(pipelines):
     for found in schema.get_all_operations():
 
         @settings(
-            max_examples=10,
+            max_examples=5,
             derandomize=True,
             phases=[Phase.explicit, Phase.generate],
             suppress_health_check=list(HealthCheck),

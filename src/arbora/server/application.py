@@ -47,10 +47,7 @@ def make_app(
 def make_state(models: Sequence[str] | dict[str, Pipeline], settings: Settings) -> State:
     """Loads the models and the file, and starts the workers."""
     document = None if settings.file is None else Document(settings.file, settings.order)
-    if isinstance(models, dict):
-        loaded = Models(models)
-    else:
-        loaded = Models.load(models, settings.threads)
+    loaded = Models(models) if isinstance(models, dict) else Models.load(models, settings.threads)
     metrics = Metrics()
     metrics.gauge("arbora_resident_bytes", "Memory of the process.", _resident_bytes)
     workers = Workers(settings.workers, settings.limits, metrics)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
 import sys
@@ -10,8 +11,11 @@ import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from arbora.errors import FileError, reason
 from arbora.pipeline import Pipeline
@@ -55,6 +59,39 @@ def address(settings: Settings, listening: socket.socket) -> str:
     return f"http://{name}:{port}/{fragment}"
 
 
+class _Protocol(H11Protocol):
+    """HTTP whose clients must send the head of a request in time; `Guard` watches the body."""
+
+    patience = 30.0
+    _watch: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begins to wait for a request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Takes what has arrived."""
+        super().data_received(data)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Ends the wait."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if self.conn.their_state is not h11.IDLE:
+            self._stop()
+        elif self._watch is None:
+            self._watch = self.loop.call_later(self.patience, self.transport.close)
+
+    def _stop(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+
 class _Server(uvicorn.Server):
     """Uvicorn, which says when it listens, and whose end by a signal is no failure."""
 
@@ -62,10 +99,11 @@ class _Server(uvicorn.Server):
         self, state: State, url: str, tell: Callable[[str], None], open_browser: bool
     ) -> None:
         limits = state.settings.limits
+        protocol = type("Protocol", (_Protocol,), {"patience": limits.seconds})
         super().__init__(
             uvicorn.Config(
-                guarded(state), log_config=None, access_log=False, server_header=False,
-                proxy_headers=False, timeout_keep_alive=15, lifespan="on",
+                guarded(state), http=protocol, log_config=None, access_log=False,
+                server_header=False, proxy_headers=False, timeout_keep_alive=15, lifespan="on",
                 timeout_graceful_shutdown=int(limits.seconds) + 5,
                 limit_concurrency=limits.connections, h11_max_incomplete_event_size=1 << 16,
             )

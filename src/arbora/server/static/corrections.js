@@ -264,7 +264,9 @@ export class Corrections {
   async explain(m) {
     try {
       const { sentence } = this.current();
-      const answer = await call("/api/explain", { conllu: sentence.toString(), model: this.app.view.model, word: m, head: sentence.head(m) });
+      const head = sentence.head(m);
+      const second = (this.app.answer.head_candidates[m - 1] || []).find(([h]) => h !== head);
+      const answer = await call("/api/explain", { conllu: sentence.toString(), model: this.app.view.model, word: m, head, against: second ? second[0] : null });
       this.app.showExplanation(answer);
     } catch (error) {
       say(error.message, true);
