@@ -81,6 +81,22 @@ def test_one_click(opened, tmp_path):
     assert [one["sentence"] for one in document["order"]] == [3, 0]
 
 
+def test_the_page_gets_head_sets_of_a_calibrated_model(parser):
+    text = bytes(sentences("test", 1)[0]).decode()
+    app = make_app({"small": parser}, Settings())
+    with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+        answer = client.post("/api/constrain", json={"conllu": text}).json()
+        assert answer["head_sets"] is None
+    calibrated = Pipeline.from_model(parser.model, threads=1).calibrate(sentences("test"))
+    app = make_app({"small": calibrated}, Settings())
+    with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+        answer = client.post("/api/constrain", json={"conllu": text}).json()
+        (expected,) = calibrated.parse(sentences("test", 1), head_sets=0.95)
+        assert answer["head_sets"] == [heads.tolist() for heads in expected.head_sets]
+        other = client.post("/api/constrain", json={"conllu": text, "trees": "projective"}).json()
+        assert other["head_sets"] is None
+
+
 def test_a_failure_is_told(parser, tmp_path):
     file = tmp_path / "work.conllu"
     file.write_bytes(b"".join(map(bytes, sentences("train", 3))))
