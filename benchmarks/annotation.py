@@ -35,7 +35,7 @@ from arbora.models.constraints import Constraints
 from arbora.models.decoding import Decoder
 from arbora.options import ParseOptions
 
-TREEBANKS = ("ud_hungarian_szeged", "ud_latin_perseus", "ud_turkish_imst")
+TREEBANKS = ("ud_bulgarian_btb_resplit", "ud_hungarian_szeged", "ud_latin_perseus")
 OUTPUT = Path(__file__).parent / "results" / "annotation"
 STEP = 0.05  # share of the words that is annotated before anything is selected, and in a round
 RANDOM = (0.3, 0.1)  # the first share of random sentences, and what is added in a round

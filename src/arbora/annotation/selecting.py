@@ -168,7 +168,7 @@ class _Found:
         names = (*doubt.label_names, "_")
         return Request(
             self.block.first_sentence + i,
-            Sentence.from_bytes(self.block.text(i), self.block.format),
+            Sentence.from_bytes(self.prepared.text(i), self.prepared.format),
             (), (), doubt.heads[words].copy(), tuple(names[k] for k in doubt.labels[words]),
             doubt.probabilities[words].copy(), self.unknown[words].copy(),
         )  # fmt: skip
