@@ -133,6 +133,9 @@ def test_calibrate_and_head_sets(run, model):
     done = run("calibrate", "ready.arbora", dev)
     assert done.exit_code == 0
     assert "least probability" in done.stdout
+    assert "calibrated on" in run("inspect", "ready.arbora").stdout
+    card = json.loads(run("inspect", "ready.arbora", "--json").stdout)["card"]
+    assert set(card["head_sets"]) == {"words", "sentences", "own_tags"}
 
 
 def test_calibrate_refuses(run, model):

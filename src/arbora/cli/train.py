@@ -15,7 +15,7 @@ from arbora.cli.files import (
     report_skipped,
 )
 from arbora.cli.options import HelpAll, take_options
-from arbora.cli.output import write_json
+from arbora.cli.output import shown_card, write_json
 from arbora.cli.progress import step_progress
 from arbora.cli.shared import (
     AsJson,
@@ -169,7 +169,8 @@ def train(
     if plot is not None:
         save_plot(parser, plot)
     if as_json:
-        write_json({"model": path, "bytes": Path(path).stat().st_size, **parser.model.card})
+        card = parser.model.card | shown_card(parser.model.card)
+        write_json({"model": path, "bytes": Path(path).stat().st_size, **card})
     elif not quiet:
         summarise(parser, bool(dev_files), path)
 
