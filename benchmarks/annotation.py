@@ -43,7 +43,7 @@ MARGIN = 1.0  # UAS
 PASSES = 6
 SEEDS = (0,)  # of the random sentences
 STRATEGIES = ("random", "errors")
-PARTS_OF_MODELS = ("first", "grandsibling")
+PARTS_OF_MODELS = ("grandsibling", "first")
 ORDERS = ("left to right", "surest first", "top-down")
 _LABEL = 7
 
