@@ -151,6 +151,13 @@ def test_wrong_budgets(pool, budget):
         select(trained(), pool, budget)
 
 
+def test_a_pool_of_nothing_that_is_known():
+    with pytest.raises(ArgumentError, match="list"):
+        select(trained(), 5, 5)
+    with pytest.raises(ArgumentError, match="list of Sentence"):
+        select(trained(), [1, 2], 5)
+
+
 def test_an_empty_pool():
     with pytest.raises(ArgumentError, match="no sentences"):
         select(trained(), [], 5)

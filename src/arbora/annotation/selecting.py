@@ -32,7 +32,7 @@ _LENGTHS = (10, 20, 30, 40, 50)  # words; limits between lengths that count as d
 
 def select(
     parser: Parser,
-    pool: ReadPath | Block | Iterable[Sentence] | Iterable[Block],
+    pool: ReadPath | Block | Iterable[Sentence],
     budget: int,
     *,
     by: Measure = "errors",
@@ -75,7 +75,8 @@ def select(
             unknown = np.ones(len(unknown), dtype=np.bool_)
         gains = gains_of(by, doubt, unknown, block.n_words, block.first_sentence, seed)
         found = _Found(block, prepared, doubt, unknown, gains)
-        shortlist.add(found.sentences() if unit == "sentences" else found.arcs(shortlist.floor))
+        items = found.sentences if unit == "sentences" else found.arcs
+        shortlist.add(items(shortlist.floor))
         counts += (len(block), int(unknown.sum()))
     if not counts[1]:
         raise ArgumentError(
@@ -98,14 +99,7 @@ def _blocks(
         for chunk in parser.chunks(cast("ReadPath", pool), options, **reading):
             yield chunk.block
         return
-    if isinstance(pool, Block):
-        yield pool
-        return
-    sentences = list(pool)
-    if sentences and all(isinstance(one, Block) for one in sentences):
-        yield from sentences
-        return
-    yield read_treebank(sentences)
+    yield read_treebank(pool)
 
 
 @dataclass(frozen=True)
@@ -118,16 +112,16 @@ class _Found:
     unknown: NDArray[np.bool_]
     gains: Gains
 
-    def sentences(self) -> Iterator[Item]:
-        """The sentences that lack a head, as items."""
+    def sentences(self, floor: float) -> Iterator[Item]:
+        """The sentences that lack a head and are worth as much as the floor, as items."""
         start = 0
         for i, n in enumerate(self.block.n_words.tolist()):
             words = slice(start, start + n)
             start += n
             open_words = np.flatnonzero(self.unknown[words])
-            if not len(open_words):
-                continue
             gain = float(self.gains.sentences[i])
+            if not len(open_words) or gain < floor * len(open_words):
+                continue
             own = np.where(self.unknown[words], self.gains.words[words], 0.0)
             total = float(own.sum())
             own = own * (gain / total) if total > 0.0 else own
