@@ -1,6 +1,7 @@
 """Load on a server on this machine: throughput, full queues, slow clients, memory, fuzzing.
 
 python benchmarks/server.py                      # 64 connections for 30 s, beside the library alone
+python benchmarks/server.py --what correct       # one correction of 40 words at a time
 python benchmarks/server.py --what crowd slow    # 1,000 connections; clients of one byte a second
 python benchmarks/server.py --what memory --requests 100000
 python benchmarks/server.py --what schema --requests 10000
@@ -13,9 +14,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -23,12 +27,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
+from urllib.request import Request, urlopen
 
 import arbora
 from arbora.data import read_conllu, treebank_text
 
 ROOT = Path(__file__).parents[1]
-WHAT = ("load", "crowd", "slow", "memory", "schema")
+WHAT = ("load", "correct", "crowd", "slow", "memory", "schema")
+LONG = (
+    "The old man who lived near the harbour and who had often told the children long stories about "
+    "the sea walked slowly along the wall with his dog while the gulls slept on the roofs of the "
+    "houses there."
+)  # 40 words
 
 
 @dataclass
@@ -180,6 +190,36 @@ def measure_load(seconds: float) -> None:
         )
 
 
+def measure_correct(seconds: float) -> None:
+    """A correction of a sentence of 40 words, as the page asks for it, one after the other."""
+    del seconds
+    nlp = arbora.load(threads=1)
+    (sentence,) = nlp(LONG)
+    heads = sentence.runner_ups.tolist()
+    for model in ("en", "en-accurate"):
+        with server(model) as one:
+            took, inside, before = [], [], one.processor_seconds()
+            for i in range(200):
+                word = i % len(sentence) + 1
+                body = {"conllu": sentence.to_conllu(), "required": [[heads[word - 1], word]]}
+                asked = Request(
+                    f"http://127.0.0.1:{one.port}/api/constrain", json.dumps(body).encode(),
+                    {"Content-Type": "application/json"},
+                )  # fmt: skip
+                began = time.perf_counter()
+                with urlopen(asked) as found:
+                    inside.append(json.load(found)["milliseconds"])
+                took.append((time.perf_counter() - began) * 1000)
+            used = (one.processor_seconds() - before) / 200 * 1000
+        took.sort()
+        inside.sort()
+        print(
+            f"{model}: a correction of {len(sentence)} words: p50 {took[100]:.1f} ms, "
+            f"p99 {took[197]:.1f} ms over HTTP; p50 {inside[100]:.1f} ms, p99 {inside[197]:.1f} ms "
+            f"in the worker; {used:.1f} ms of the server's processor time"
+        )
+
+
 def measure_crowd(seconds: float) -> None:
     """1,000 connections at once, and the time after it."""
     with server() as one:
@@ -253,28 +293,36 @@ def measure_memory(requests: int) -> None:
 
 def measure_schema(requests: int) -> None:
     """Requests made up from the OpenAPI document; none may be answered with 500."""
+    statuses: Counter[int] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        file = shutil.copy(ROOT / "examples" / "treebank" / "dev.conllu", folder)
+        _ask_made_up(requests, file, statuses)
+    print(f"{sum(statuses.values()):,} made-up requests: {dict(sorted(statuses.items()))}")
+
+
+def _ask_made_up(requests: int, file: str, statuses: Counter[int]) -> None:
     import schemathesis
     from hypothesis import HealthCheck, Phase, given, settings
 
-    statuses: Counter[int] = Counter()
-    with server() as one:
+    with server("--project", file) as one:
         base = f"http://127.0.0.1:{one.port}"
         schema = schemathesis.openapi.from_url(f"{base}/openapi.json")
         operations = [found.ok() for found in schema.get_all_operations()]
-        for operation in operations:
+        most = requests // len(operations) + 1
+        while sum(statuses.values()) < requests:  # calls without parameters take only a few
+            for operation in operations:
 
-            @settings(
-                max_examples=requests // len(operations) + 1, deadline=None, database=None,
-                phases=[Phase.generate], suppress_health_check=list(HealthCheck),
-            )  # fmt: skip
-            @given(case=operation.as_strategy())
-            def ask(case: schemathesis.Case) -> None:
-                found = case.call(base_url=base)
-                statuses[found.status_code] += 1
-                assert found.status_code < 500 or found.status_code in (503, 504), found.text
+                @settings(
+                    max_examples=most, deadline=None, database=None, phases=[Phase.generate],
+                    suppress_health_check=list(HealthCheck),
+                )  # fmt: skip
+                @given(case=operation.as_strategy())
+                def ask(case: schemathesis.Case) -> None:
+                    found = case.call(base_url=base)
+                    statuses[found.status_code] += 1
+                    assert found.status_code < 500 or found.status_code in (503, 504), found.text
 
-            ask()
-    print(f"{sum(statuses.values()):,} made-up requests: {dict(sorted(statuses.items()))}")
+                ask()
 
 
 def main() -> None:

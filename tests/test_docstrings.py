@@ -15,7 +15,7 @@ import arbora
 
 PACKAGES = [
     "data", "drawing", "evaluation", "fitting", "inference", "losses", "models", "options",
-    "parsers", "scores", "scoring", "segmentation",
+    "parsers", "scores", "scoring", "segmentation", "server",
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ import arbora
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
     "data", "drawing", "evaluation", "inference", "losses", "options", "parsers", "scores",
-    "scoring", "segmentation", "tagging",
+    "scoring", "segmentation", "server", "tagging",
 )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def files_of_the_package():
     return {
         *(
             path.relative_to(package.parent).as_posix()
-            for ending in ("py", "toml", "tags", "heads", "arbora")
+            for ending in ("py", "toml", "tags", "heads", "arbora", "html", "css", "js", "svg")
             for path in package.rglob(f"*.{ending}")
         ),
         *(f"arbora/_core/{name}.pyi" for name in stubs),

@@ -10,12 +10,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("fastapi", reason="the extra server is not installed")
-
-from starlette.testclient import TestClient
-
 import arbora
-from arbora.server import Limits, Settings, make_app
+from arbora.server import Limits, Settings
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -49,6 +45,17 @@ def treebank(count: int) -> str:
     return "".join(sentence(i, end="\r\n" if i % 7 == 3 else "\n") for i in range(count))
 
 
+def client_for(pipelines, settings: Settings):
+    """A client of a server in this process; skips where the extra is not installed."""
+    pytest.importorskip("fastapi", reason="the extra server is not installed")
+    from starlette.testclient import TestClient
+
+    from arbora.server import make_app
+
+    app = make_app(pipelines, settings)
+    return TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=False)
+
+
 @pytest.fixture(scope="session")
 def pipelines():
     return {"en": arbora.load(threads=1)}
@@ -59,9 +66,8 @@ def client_of(pipelines):
     """Makes clients of servers with other settings."""
     made = []
 
-    def client(limits: Limits | None = None, **settings) -> TestClient:
-        app = make_app(pipelines, Settings(limits=limits or Limits(), **settings))
-        found = TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=False)
+    def client(limits: Limits | None = None, **settings):
+        found = client_for(pipelines, Settings(limits=limits or Limits(), **settings))
         found.__enter__()
         made.append(found)
         return found
@@ -73,8 +79,7 @@ def client_of(pipelines):
 
 @pytest.fixture(scope="module")
 def client(pipelines):
-    app = make_app(pipelines, Settings())
-    with TestClient(app, base_url="http://127.0.0.1:8000", raise_server_exceptions=False) as one:
+    with client_for(pipelines, Settings()) as one:
         yield one
 
 
@@ -95,7 +100,7 @@ def running(*arguments: str, errors: Path | None = None):
             process.stdout.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
     """A browser; the tests of the page are skipped where there is none."""
     if CHROMIUM is None:
@@ -107,9 +112,16 @@ def chromium():
         browser.close()
 
 
+BAD = "<img src=x onerror=alert(1)>"
+
+
 @pytest.fixture(scope="session")
-def address():
-    with running() as (_, url):
+def address(pipelines, tmp_path_factory):
+    """The address of a server whose model has markup in its name and its card."""
+    path = tmp_path_factory.mktemp("model") / "model.arbora"
+    model = pipelines["en"].model.with_card(licence=BAD, files={"train": BAD})
+    arbora.Pipeline.from_model(model).save(path)
+    with running(f"<b>en</b>={path}") as (_, url):
         yield url
 
 
@@ -139,7 +151,7 @@ def open_page(chromium):
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: log(message, expected))
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(30_000)
         page.goto(url)
         page.wait_for_selector("body[data-ready]")
         return page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -208,7 +210,23 @@ def test_the_command_says_what_is_wrong(tmp_path):
     assert done.returncode == 2
     assert "none cannot be read" in done.stderr
     assert "Traceback" not in done.stderr
+    without = "import sys; sys.modules['fastapi'] = None; sys.argv = ['arbora', 'serve']; "
+    done = subprocess.run(
+        [sys.executable, "-c", f"{without}from arbora.cli import main; main()"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert 'pip install "arbora[server]"' in done.stderr
     with pytest.raises(FileError, match="neither a file nor an installed model"):
         make_app(["no_such_model"])
     with pytest.raises(ArgumentError, match="two models are named 'en'"):
         make_app(["en", "en=other.arbora"])
+
+
+def test_the_dockerfile_is_clean():
+    hadolint = shutil.which("hadolint", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if hadolint is None:
+        pytest.skip("hadolint is not installed")
+    file = Path(__file__).parents[2] / "Dockerfile"
+    done = subprocess.run([hadolint, file], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout

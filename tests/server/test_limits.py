@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -58,10 +59,29 @@ def test_one_bad_request_does_not_spoil_a_batch(client_of):
     assert [one.status_code for one in answers] == [200, 422, 200, 422]
 
 
+def test_many_at_once_are_answered_as_one_by_one(client_of):
+    client = client_of(workers=2)
+    texts = [
+        f"The {'old ' * (i % 5)}gulls sleep on the wall. They saw {i} boats." for i in range(24)
+    ]
+    alone = [client.post("/api/parse", json={"text": text}).json()["sentences"] for text in texts]
+    with ThreadPoolExecutor(12) as pool:
+        found = pool.map(lambda text: client.post("/api/parse", json={"text": text}), texts)
+        together = [one.json()["sentences"] for one in found]
+    assert together == alone
+
+
+def test_bodies_are_bounded_together(client_of):
+    answer = client_of(Limits(bodies=100)).post("/process", content=b"x" * 101)
+    assert answer.status_code == 503
+    assert "100 bytes of requests" in answer.json()["error"]
+
+
 def run_workers(limits, act):
     workers = Workers(1, limits, Metrics())
-    try:
-        return asyncio.run(act(workers))
+    try:  # in another thread, since a browser of other tests has an event loop in this one
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(asyncio.run, act(workers)).result()
     finally:
         workers.end()
 

@@ -6,13 +6,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from arbora.server import Settings, make_app
+from tests.server.conftest import treebank
 
 schemathesis = pytest.importorskip("schemathesis")
 
 
-def test_no_request_is_a_mistake_of_the_server(pipelines):
+def test_no_request_is_a_mistake_of_the_server(pipelines, tmp_path):
     """benchmarks/server.py asks 10,000 of them."""
-    app = make_app(pipelines, Settings(hosts=("testserver",)))
+    bank = tmp_path / "bank.conllu"
+    bank.write_text(treebank(3))
+    app = make_app(pipelines, Settings(hosts=("testserver",), file=str(bank)))
     schema = schemathesis.openapi.from_asgi("/openapi.json", app)
     for found in schema.get_all_operations():
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Annotated, Literal
 
 import typer
 
 from arbora.cli.shared import Threads
 from arbora.cli.terminal import tell
+from arbora.errors import DataWarning
 
 EXAMPLES = """[bold]Examples[/bold]
 
@@ -124,6 +126,7 @@ def serve(
     """
     from arbora.server import Limits, Settings, run
 
+    warnings.simplefilter("ignore", DataWarning)  # about requests; a log has no texts
     settings = Settings(
         host=host, port=port, hosts=tuple(name.lower() for name in allow_host or ()),
         origins=tuple(allow_origin or ()), token=token or None, workers=workers, threads=threads,

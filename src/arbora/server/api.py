@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from importlib.metadata import version
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -78,12 +79,10 @@ def make_router(state: State) -> APIRouter:
     @router.get("/models", response_model=ModelsAnswer)
     async def models() -> Response:
         """The loaded models, what they can do, and the limits of the server."""
-        from arbora import __version__
-
         return _json(
             {
                 "models": state.models.describe(),
-                "version": __version__,
+                "version": version("arbora"),
                 "document": state.document is not None,
                 "retraining": state.settings.retraining is not None,
                 "limits": asdict(limits),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
@@ -66,8 +67,6 @@ def guarded(state: State) -> Application:
 
 
 def _routes(state: State) -> FastAPI:
-    from arbora import __version__
-
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
@@ -77,7 +76,7 @@ def _routes(state: State) -> FastAPI:
             state.document.close()
 
     app = FastAPI(
-        title="Arbora", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan,
+        title="Arbora", version=version("arbora"), docs_url=None, redoc_url=None, lifespan=lifespan,
         description="Probabilistic dependency parsing: trees with probabilities, corrections, "
         "and UDPipe's interface.",
     )  # fmt: skip

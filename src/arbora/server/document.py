@@ -65,6 +65,7 @@ class Document:
         self._base, self._next_key = _digest(data), len(self.items)
         self._originals = {item.key: item.text for item in self.items}
         self.revision, self.changed = 0, False
+        self._first_revision = 0  # of the journal; revisions go on after a restart
         self.order = _checked_order(order, len(self.items), path)
         self._journal = self._open_journal()
 
@@ -130,6 +131,7 @@ class Document:
             _replace(self.path, data)
             self._base, self.changed = digest, False
             self._originals = {item.key: item.text for item in self.items}
+            self._first_revision = self.revision
             self._journal.close()
             states = [
                 {"start": i, "state": item.state} for i, item in enumerate(self.items) if item.state
@@ -166,7 +168,8 @@ class Document:
     # The journal
 
     def _heading(self) -> dict[str, Any]:
-        return {"arbora": "journal", "version": _VERSION, "file": self._base}
+        about = {"arbora": "journal", "version": _VERSION, "file": self._base}
+        return about | {"revision": self._first_revision}
 
     def _open_journal(self) -> io.BufferedWriter:
         path = journal_path(self.path)
@@ -202,8 +205,11 @@ class Document:
                     f"{self.path} is not the file that {path.name} has changes of: move one of "
                     "them away."
                 )
+            done = sum("items" in one for one in entries[: saved[-1]])
+            heading["revision"] = heading.get("revision", 0) + done
             entries = entries[saved[-1] + 1 :]
         try:
+            self.revision = self._first_revision = int(heading.get("revision", 0))
             for one in entries:
                 if "items" in one:
                     self._apply(one["start"], one["removed"], one["items"])

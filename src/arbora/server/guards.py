@@ -72,12 +72,9 @@ class Guard:
             return
         exchange = _Exchange(scope, send)
         self._open += 1
-        body = 0
         try:
             self._check(scope, exchange)
-            data = await self._body(scope, receive)
-            body = len(data)
-            self._reading += body
+            data = await self._body(scope, receive, exchange)
             await self._inside(scope, _replayed(data, receive), exchange.send)
         except RefusedError as error:
             await exchange.refuse(error)
@@ -85,9 +82,9 @@ class Guard:
             self._log("failure", level="error", path=scope["path"], error=repr(error))
             await exchange.fail()
         finally:
-            self._reading -= body
+            self._reading -= exchange.bytes
             self._open -= 1
-            self._report(scope, exchange, body)
+            self._report(scope, exchange)
 
     # What is refused
 
@@ -136,20 +133,16 @@ class Guard:
 
     # The body
 
-    async def _body(self, scope: Message, receive: Receive) -> bytes:
+    async def _body(self, scope: Message, receive: Receive, exchange: _Exchange) -> bytes:
         """The whole body, of bounded size, in bounded time, with or without its length."""
         limits = self._settings.limits
         declared = _declared_length(scope)
         if declared > limits.body:
             self._metrics.count("arbora_refused_total", reason="body")
             raise BodyTooLargeError(limits.body)
-        if self._reading + max(declared, 0) > limits.bodies:
-            self._metrics.count("arbora_refused_total", reason="memory")
-            raise QueueFullError(limits.bodies, "bytes of requests are being read")
         if declared == 0 and scope["method"] in ("GET", "HEAD"):
             return b""
         pieces: list[bytes] = []
-        size = 0
         try:
             async with asyncio.timeout(limits.seconds):
                 while True:
@@ -157,21 +150,25 @@ class Guard:
                     if message["type"] != "http.request":
                         raise SlowRequestError(limits.seconds)  # the client has gone
                     pieces.append(message.get("body", b""))
-                    size += len(pieces[-1])
-                    if size > limits.body:
+                    self._reading += len(pieces[-1])
+                    exchange.bytes += len(pieces[-1])
+                    if exchange.bytes > limits.body:
                         self._metrics.count("arbora_refused_total", reason="body")
                         raise BodyTooLargeError(limits.body)
+                    if self._reading > limits.bodies:
+                        self._metrics.count("arbora_refused_total", reason="memory")
+                        raise QueueFullError(limits.bodies, "bytes of requests are being read")
                     if not message.get("more_body", False):
                         break
         except TimeoutError:
             self._metrics.count("arbora_refused_total", reason="slow")
             raise SlowRequestError(limits.seconds) from None
-        self._metrics.count("arbora_read_bytes_total", size)
+        self._metrics.count("arbora_read_bytes_total", exchange.bytes)
         return b"".join(pieces)
 
     # Reports
 
-    def _report(self, scope: Message, exchange: _Exchange, body: int) -> None:
+    def _report(self, scope: Message, exchange: _Exchange) -> None:
         route = scope.get("route")
         path = getattr(route, "path", None) or "other"
         seconds = time.perf_counter() - exchange.began
@@ -180,7 +177,7 @@ class Guard:
         if self._log.style != "off":
             self._log(
                 "request", method=scope["method"], path=scope["path"], status=exchange.status,
-                ms=round(seconds * 1000, 1), bytes=body, request=exchange.name,
+                ms=round(seconds * 1000, 1), bytes=exchange.bytes, request=exchange.name,
                 client=(scope.get("client") or ("",))[0],
             )  # fmt: skip
 
@@ -196,6 +193,7 @@ class _Exchange:
         self.began = time.perf_counter()
         self.name = secrets.token_hex(6)
         self.status = 0
+        self.bytes = 0  # of its body, so far
 
     def header(self, name: str) -> str:
         """A header of the request, or nothing."""

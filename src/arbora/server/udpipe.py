@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
+import python_multipart  # noqa: F401  # forms need it, and would ask for it too late
 from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException

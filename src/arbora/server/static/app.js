@@ -93,6 +93,8 @@ class App {
     }
     for (const input of document.querySelectorAll("input[name=decode]")) input.disabled = !model.decoders.includes(input.value);
     for (const id of ["flip-best", "flip-samples"]) byId(id).disabled = !model.kbest;
+    const about = [model.data, model.licence, model.las ? `LAS ${model.las.toFixed(1)} on dev` : ""].filter(Boolean).join(", ");
+    byId("model").title = about;
     byId("typing").hidden = !model.stages.includes("segmenter");
   }
 
@@ -173,6 +175,8 @@ class App {
     const reason = this.work.order?.[this.place]?.reason;
     const own = sentence.comment("sent_id"), number = `Sentence ${this.index + 1}`;
     byId("title").textContent = own && own !== String(this.index + 1) ? `${number}, ${own}` : number;
+    byId("running").textContent = sentence.text;
+    byId("running").hidden = this.work.kind === "text" && this.count === 1;
     byId("why").textContent = reason || "";
     byId("why").hidden = !reason;
     this.tree.show({
@@ -180,7 +184,7 @@ class App {
       heads: answer.heads, labels: answer.labels, probabilities: answer.arc_probabilities,
       others: answer.head_candidates, forbidden: item.state.forbidden, right_to_left: answer.right_to_left,
       fixed: { heads: new Set(item.state.heads), tags: new Set(item.state.tags) },
-      picking: this.picking, set: answer.head_sets ? new Set(answer.head_sets[this.chosen - 1]) : null,
+      multiword: answer.multiword, tagged: answer.tag_candidates, picking: this.picking, set: answer.head_sets ? new Set(answer.head_sets[this.chosen - 1]) : null,
     }, this.chosen);
     showPanel(byId("panel"), { sentence, m: this.chosen, answer, state: item.state, names: this.model, act: this.do });
     this.showFacts(answer);
@@ -397,7 +401,7 @@ document.addEventListener("pointerdown", (event) => {
   if (!event.target.closest("#saving")) byId("saving").open = false;
 });
 window.addEventListener("beforeunload", (event) => {
-  if (app.work?.kind === "file" && app.work.unsaved && app.work.past.length) event.preventDefault();
+  if (app.work?.unsent) event.preventDefault(); // all else is in the draft or in the journal
 });
 
 safely(() => app.start())();

@@ -41,7 +41,7 @@ export class Corrections {
       heads: sentence.heads, labels: column(7), arc_probabilities: sentence.words.map(() => null),
       label_probabilities: sentence.words.map(() => null), head_candidates: none, label_candidates: none,
       tag_candidates: none, entropy: null, log_prob: null, expected_errors: null, source: null,
-      right_to_left: false, milliseconds: 0,
+      right_to_left: false, multiword: [], milliseconds: 0,
     };
   }
 

@@ -24,6 +24,7 @@ export class Work {
     this.past = [];
     this.future = [];
     this.unsaved = false;
+    this.unsent = 0; // changes that the server has not answered yet
     this.onproblem = () => {};
     this.sending = Promise.resolve();
     this.nextKey = this.total;
@@ -103,13 +104,20 @@ export class Work {
 
   send(start, removed, items) {
     const sent = items.map(({ text, state }) => ({ text, state }));
+    this.unsent++;
     this.sending = this.sending.then(async () => {
-      try {
-        const body = { revision: this.revision, start, removed, items: sent };
-        this.revision = (await call("/api/document/changes", body)).revision;
-      } catch (error) {
-        this.onproblem(error);
+      for (;;) {
+        try {
+          const body = { revision: this.revision, start, removed, items: sent };
+          this.revision = (await call("/api/document/changes", body)).revision;
+          break;
+        } catch (error) {
+          this.onproblem(error);
+          if (error.status !== 0 && error.status !== 503) break;
+          await new Promise((done) => setTimeout(done, 1500)); // the server may come back
+        }
       }
+      this.unsent--;
     });
   }
 
@@ -136,12 +144,14 @@ export class Work {
     const history = { past: this.past, future: this.future };
     const about = { name: this.name, kind: this.kind, digest: this.digest, unsaved: this.unsaved };
     const marked = this.items.map((item, i) => [i, item]).filter(([, item]) => item.state.accepted || item.text !== item.original);
+    const size = this.items.reduce((sum, item) => sum + item.text.length, 0);
+    const lean = (items) => items.map((item) => (item.original === item.text ? { ...item, original: undefined } : item));
     const attempts = [
-      () => ({ ...about, items: this.items, history }),
-      () => ({ ...about, items: this.items }),
+      () => ({ ...about, items: lean(this.items), history }),
+      () => ({ ...about, items: lean(this.items) }),
       () => ({ ...about, total: this.total, changed: marked }),
     ];
-    for (const attempt of attempts) {
+    for (const attempt of attempts.slice(size > LARGEST ? 2 : 0)) {
       const text = JSON.stringify(attempt());
       if (text.length > LARGEST) continue;
       try {
@@ -157,7 +167,9 @@ export class Work {
 
   static draft() {
     try {
-      return JSON.parse(localStorage.getItem(DRAFT) || "null");
+      const draft = JSON.parse(localStorage.getItem(DRAFT) || "null");
+      for (const item of draft?.items ?? []) item.original ??= item.text;
+      return draft;
     } catch {
       return null;
     }

@@ -1,4 +1,5 @@
-// The tree: words as buttons, arcs above them, and below them the other heads of the chosen word.
+// The tree: words as buttons, arcs above them, and below them the other heads of one word: that under
+// the mouse, or the chosen one.
 
 import { el, svg, percent } from "./dom.js";
 
@@ -46,6 +47,11 @@ export class TreeView {
     container.addEventListener("pointermove", (event) => this.move(event));
     container.addEventListener("pointerup", (event) => this.drop(event));
     container.addEventListener("pointercancel", () => this.stop());
+    this.words.addEventListener("pointerover", (event) => {
+      const word = event.target.closest(".word");
+      if (word && event.pointerType === "mouse") this.hover(Number(word.dataset.word));
+    });
+    this.words.addEventListener("pointerleave", () => this.hover(undefined));
     this.words.addEventListener("keydown", (event) => this.actions.key(event));
     new ResizeObserver(() => this.shown && this.place()).observe(container);
   }
@@ -55,6 +61,7 @@ export class TreeView {
     const same = this.shown && this.shown.forms.join("\t") === tree.forms.join("\t");
     this.shown = tree;
     this.chosen = chosen;
+    this.hovered = undefined;
     this.inside.dir = tree.right_to_left ? "rtl" : "ltr";
     if (!same || this.words.childElementCount !== tree.forms.length) this.make();
     tree.forms.forEach((_, i) => this.mark(i + 1));
@@ -84,6 +91,9 @@ export class TreeView {
     const sure = probabilities[m - 1] === null ? "" : `, ${percent(probabilities[m - 1])}`;
     const marks = [fixed.heads.has(m) ? "head fixed" : "", fixed.tags.has(m) ? "tag fixed" : ""].filter(Boolean).join(", ");
     button.setAttribute("aria-label", `${m}: ${forms[m - 1]}, ${tags[m - 1]}, ${labels[m - 1]} of ${under}${sure}${marks && `, ${marks}`}`);
+    const listed = (found) => (found || []).slice(0, 4).map(([name, p]) => `${name === 0 ? "root" : forms[name - 1] ?? name} ${percent(p)}`).join(", ");
+    button.title = [["heads", this.shown.others[m - 1]], ["tags", this.shown.tagged?.[m - 1]]]
+      .filter(([, found]) => found?.length).map(([name, found]) => `${name}: ${listed(found)}`).join("\n");
     const tag = button.lastElementChild;
     tag.textContent = tags[m - 1] === "_" ? "" : tags[m - 1];
     tag.className = fixed.tags.has(m) ? "tag fixed" : "tag";
@@ -194,35 +204,55 @@ export class TreeView {
     return made;
   }
 
-  // The other heads of the chosen word, below the words: the likelier, the stronger.
+  otherHeads(m) {
+    const { others, heads } = this.shown;
+    return (others[m - 1] || []).filter(([h, p]) => h !== heads[m - 1] && p >= 0.02).slice(0, 4);
+  }
+
+  hover(m) {
+    if (this.hovered === m || this.drag) return;
+    this.hovered = m;
+    this.drawOthers();
+  }
+
+  // The other heads of a word, below the words: the likelier, the stronger.
   drawOthers() {
-    const { others, forbidden, heads } = this.shown;
-    const m = this.chosen, mine = (others[m - 1] || []).filter(([h, p]) => h !== heads[m - 1] && p >= 0.02).slice(0, 4);
-    const barred = forbidden.filter(([, word]) => word === m);
+    const m = this.hovered ?? this.chosen, mine = this.otherHeads(m);
+    const barred = this.shown.forbidden.filter(([, word]) => word === m);
     const arcs = mine.filter(([h]) => h > 0).map(([head, p]) => ({ head, m, p, left: Math.min(head, m), right: Math.max(head, m) }));
     arcs.push(...barred.filter(([h]) => h > 0).map(([head]) => ({ head, m, barred: true, left: Math.min(head, m), right: Math.max(head, m) })));
     arcs.sort((a, b) => a.right - a.left - (b.right - b.left)).forEach((arc, i) => (arc.level = i + 1));
     const root = mine.find(([h]) => h === 0);
-    const height = Math.max(34, (arcs.length + (root ? 1 : 0)) * 26 + 16);
-    this.below.setAttribute("height", height);
-    const drawn = arcs.map((arc) => {
+    const tokens = this.shown.multiword || [], above = tokens.length ? 22 : 0;
+    const most = Math.max(arcs.length + (root ? 1 : 0), ...this.shown.forms.map((_, i) => this.otherHeads(i + 1).length));
+    this.below.setAttribute("height", above + Math.max(24, most * 26 + 16)); // the same for every word
+    const drawn = tokens.map((token) => this.token(token));
+    for (const arc of arcs) {
       const [from, to] = [this.centres[arc.head], this.centres[arc.m]];
-      const depth = 4 + arc.level * 26;
+      const depth = 4 + above + arc.level * 26;
       const kind = arc.barred ? "barred" : "other";
       const made = svg("g", { class: kind }, svg("path", { class: "line", d: bend(from, to, 4, depth) }),
         ...this.label(arc.barred ? "not" : percent(arc.p), "", (from + to) / 2, depth, false));
       if (!arc.barred) made.addEventListener("click", () => this.actions.head(m, arc.head));
       made.style.setProperty("--strength", String(arc.barred ? 1 : 0.35 + 0.65 * Math.min(1, arc.p * 2)));
-      return made;
-    });
+      drawn.push(made);
+    }
     if (root) {
-      const depth = 4 + (arcs.length + 1) * 26, x = this.centres[m];
+      const depth = 4 + above + (arcs.length + 1) * 26, x = this.centres[m];
       const made = svg("g", { class: "other" }, svg("path", { class: "line", d: `M${x} 4V${depth - 8}` }),
         ...this.label(`root ${percent(root[1])}`, "", x, depth, false));
       made.addEventListener("click", () => this.actions.head(m, 0));
       drawn.push(made);
     }
     this.below.replaceChildren(...drawn);
+  }
+
+  // A multiword token: a line below its words, with its form.
+  token([first, last, form]) {
+    const sides = [first, last].flatMap((m) => [this.button(m).offsetLeft + 6, this.button(m).offsetLeft + this.button(m).offsetWidth - 6]);
+    const [left, right] = [Math.min(...sides), Math.max(...sides)];
+    return svg("g", { class: "token" }, svg("path", { class: "line", d: `M${left} 2v4H${right}v-4` }),
+      svg("text", { x: (left + right) / 2, y: 20, "text-anchor": "middle" }, form));
   }
 
   // Dragging from a word to its head; the space above the arcs is the root.
