@@ -22,10 +22,11 @@ pytestmark = pytest.mark.usefixtures("files")
 COMMANDS = [command.name for command in app.registered_commands]
 REPORTS = [name for name in COMMANDS if name not in ("parse", "draw", "serve")]
 # Files that each command reads, and what else it needs.
-READS = {"evaluate": 2, "compare": 3}
+READS = {"evaluate": 2, "compare": 3, "calibrate": 2}
 NEEDS = {
     "cluster": ["--output"],
     "parse": ["--model"],
+    "select": ["--budget", "5", "--model"],
     "explain": ["--word", "1", "--model"],
     "convert": ["--to", "conllu"],
 }

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from arbora.cli import (
+    calibrate,
     cluster,
     compare,
     convert,
@@ -22,6 +23,8 @@ from arbora.cli import (
     models,
     parse,
     reproduce,
+    review,
+    select,
     serve,
     stats,
     train,
@@ -45,6 +48,7 @@ app = typer.Typer(
 )
 
 WORK = "Train and parse"
+ANNOTATE = "Annotate"
 EVALUATE = "Evaluate"
 DATA = "Inspect data and models"
 
@@ -53,6 +57,9 @@ app.command("parse", rich_help_panel=WORK, epilog=parse.EXAMPLES)(parse.parse)
 app.command("serve", rich_help_panel=WORK, epilog=serve.EXAMPLES)(serve.serve)
 app.command("tune", rich_help_panel=WORK, epilog=tune.EXAMPLES)(tune.tune)
 app.command("cluster", rich_help_panel=WORK, epilog=cluster.EXAMPLES)(cluster.cluster)
+app.command("calibrate", rich_help_panel=WORK, epilog=calibrate.EXAMPLES)(calibrate.calibrate)
+app.command("review", rich_help_panel=ANNOTATE, epilog=review.EXAMPLES)(review.review)
+app.command("select", rich_help_panel=ANNOTATE, epilog=select.EXAMPLES)(select.select)
 app.command("evaluate", rich_help_panel=EVALUATE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("compare", rich_help_panel=EVALUATE, epilog=compare.EXAMPLES)(compare.compare)
 app.command("reproduce", rich_help_panel=EVALUATE, epilog=reproduce.EXAMPLES)(reproduce.reproduce)

@@ -10,11 +10,13 @@ import typer
 from arbora.cli.files import size_text
 from arbora.cli.output import (
     describe_dev_tags,
+    describe_head_sets,
     describe_pruning,
     describe_reranking,
     describe_stages,
     figure,
     report_console,
+    shown_card,
     table,
     write_json,
 )
@@ -75,7 +77,7 @@ def _as_dict(model: Model, path: str, size: int) -> dict[str, Any]:
         "edge_clusters": 0 if edges is None or model.sources else edges.n_clusters,
         "sources": list(model.sources),
         "stages": [one for one in ("segmenter", "tagger", "lemmatiser") if one in model.stages],
-        "card": {name: value for name, value in model.card.items() if name != "vocabulary"},
+        "card": shown_card(model.card),
     }
 
 
@@ -137,6 +139,8 @@ def _report(model: Model, path: str, size: int) -> None:
         rows.append(("pruning", pruning))
     if (reranking := describe_reranking(card)) is not None:
         rows.append(("reranking", reranking))
+    if (head_sets := describe_head_sets(card)) is not None:
+        rows.append(("head sets", head_sets))
     if model.encoder.clusters is not None:
         rows.append(("clusters", f"{len(model.encoder.clusters):,} words in clusters"))
     if model.sources:

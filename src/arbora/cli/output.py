@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "describe_dev_tags",
+    "describe_head_sets",
     "describe_pruning",
     "describe_reranking",
     "describe_stages",
     "figure",
     "p_value",
     "report_console",
+    "shown_card",
     "table",
     "write_json",
 ]
@@ -131,6 +133,26 @@ def describe_reranking(card: dict[str, Any]) -> str | None:
         f"the first trees of the lists have UAS {figures['first_uas']:.2f}, the best "
         f"{figures['oracle_uas']:.2f}"
     )
+
+
+def describe_head_sets(card: dict[str, Any]) -> str | None:
+    """What head sets were calibrated on; None for other models."""
+    figures = card.get("head_sets")
+    if figures is None:
+        return None
+    return (
+        f"calibrated on {figures['words']:,} words in {figures['sentences']:,} sentences, "
+        f"{'own tags' if figures['own_tags'] else 'tags of the input'}"
+    )
+
+
+def shown_card(card: dict[str, Any]) -> dict[str, Any]:
+    """The card without long lists that mean nothing to a reader."""
+    shown = {name: value for name, value in card.items() if name != "vocabulary"}
+    if card.get("head_sets") is not None:
+        counts = ("words", "sentences", "own_tags")
+        shown["head_sets"] = {name: card["head_sets"][name] for name in counts}
+    return shown
 
 
 _FIGURES = (

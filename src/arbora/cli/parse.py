@@ -25,6 +25,7 @@ from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
     from arbora.parsers import Parser
+    from arbora.pipeline import Pipeline
 
 EXAMPLES = """[bold]Examples[/bold]
 
@@ -113,6 +114,24 @@ def parse(
             help="State in comments whether each tree is provably the best (higher orders).",
         ),
     ] = False,
+    head_sets: Annotated[
+        float | None,
+        typer.Option(
+            min=0.5,
+            max=0.999,
+            metavar="P",
+            help="Write HeadSet to MISC: heads of which one is right with this probability, on "
+            "average over words; the model must be calibrated (arbora calibrate).",
+        ),
+    ] = None,
+    head_sets_by: Annotated[
+        Literal["all", "label", "distance"],
+        typer.Option(
+            metavar="NAME",
+            help="The words that --head-sets is an average over: all, or those of the same label "
+            "or distance in the tree.",
+        ),
+    ] = "all",
     keep_heads: Annotated[
         bool,
         typer.Option(
@@ -195,7 +214,8 @@ def parse(
     options = ParseOptions(
         decode=decode, trees=trees, probabilities=probabilities or least_certain is not None,
         kbest=kbest, samples=samples, tag_samples=tag_samples, seed=seed, certificates=certificates,
-        keep_heads=keep_heads, allow_missing=allow_missing, retag=retag, source=source,
+        head_sets=head_sets, head_sets_by=head_sets_by, keep_heads=keep_heads,
+        allow_missing=allow_missing, retag=retag, source=source,
         max_words=max_words,
     )  # fmt: skip
     stage = parser.stage(options)  # raises errors before anything is written
@@ -247,7 +267,7 @@ def as_source(argument: str) -> str | io.BytesIO:
     return io.BytesIO(argument.encode("utf-8", "surrogateescape"))
 
 
-def load_model(model: str | None, threads: int | None) -> Parser:
+def load_model(model: str | None, threads: int | None) -> Pipeline:
     """The parser from `--model` or the environment, else the default of the installed models."""
     from arbora.pipeline import load
 

@@ -15,7 +15,7 @@ from arbora.cli.files import (
     report_skipped,
 )
 from arbora.cli.options import HelpAll, take_options
-from arbora.cli.output import write_json
+from arbora.cli.output import shown_card, write_json
 from arbora.cli.progress import step_progress
 from arbora.cli.shared import (
     AsJson,
@@ -92,6 +92,16 @@ def train(
         str | None,
         typer.Option(metavar="TEXT", help="Licence of the data, for the model card."),
     ] = None,
+    calibration_share: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=0.9,
+            metavar="X",
+            help="Share of dev that chooses nothing, but calibrates head sets (arbora parse "
+            "--head-sets) at the end.",
+        ),
+    ] = 0.0,
     start: Annotated[
         str | None,
         typer.Option(
@@ -127,6 +137,8 @@ def train(
     check_not_an_input(path, *train_files, *dev_files, word_clusters, edge_clusters)
     if plot is not None:
         check_plot(plot)
+    if calibration_share and not dev_files:
+        raise ArgumentError("--calibration-share requires --dev, of which it sets a part aside.")
     stages = _stage_options(options, only)
     from arbora.parsers import Parser
     from arbora.pipeline import Pipeline, load
@@ -147,6 +159,7 @@ def train(
                 start=first, word_clusters=word_clusters, edge_clusters=edge_clusters,
                 licence=licence, checkpoint=path, resume=resume, observer=progress, format=format,
                 skip_bad=skip_bad, on_error=report_skipped, sources=sources,
+                calibration_share=calibration_share,
                 **({"stages": stages, "on_stage": progress.on_stage} if whole else {}),
             )  # fmt: skip
     except KeyboardInterrupt:  # after the bar has been removed
@@ -156,7 +169,8 @@ def train(
     if plot is not None:
         save_plot(parser, plot)
     if as_json:
-        write_json({"model": path, "bytes": Path(path).stat().st_size, **parser.model.card})
+        card = parser.model.card | shown_card(parser.model.card)
+        write_json({"model": path, "bytes": Path(path).stat().st_size, **card})
     elif not quiet:
         summarise(parser, bool(dev_files), path)
 

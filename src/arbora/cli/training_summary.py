@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from arbora.cli.files import size_text
 from arbora.cli.output import (
     describe_dev_tags,
+    describe_head_sets,
     describe_pruning,
     describe_reranking,
     describe_stages,
@@ -35,6 +36,8 @@ def summarise(parser: Parser, has_dev: bool, path: str) -> None:
         lines.append(("pruning", pruning))
     if (reranking := describe_reranking(card)) is not None:
         lines.append(("reranking", reranking))
+    if (head_sets := describe_head_sets(card)) is not None:
+        lines.append(("head sets", head_sets))
     lines.append(("model", f"{path} ({size_text(Path(path).stat().st_size)})"))
     for name, text in lines:
         console.print(f"[dim]{name:<10}[/dim] {plain(text)}")

@@ -2,6 +2,7 @@
 
 import warnings as _warnings
 
+from arbora.evaluation.agreement import Agreement, Disagreement, Figure, Kappa, agreement
 from arbora.evaluation.analysis import ErrorAnalysis, analyse, analyse_text
 from arbora.evaluation.attachment import AttachmentScores, evaluate
 from arbora.evaluation.confusion import Confusion, SentenceErrors
@@ -13,6 +14,7 @@ from arbora.evaluation.text_scores import TextScores, evaluate_segmentation, eva
 
 __all__ = [
     "RULES",
+    "Agreement",
     "Attachment",
     "AttachmentScores",
     "Calibration",
@@ -20,13 +22,17 @@ __all__ = [
     "Comparison",
     "Confusion",
     "Difference",
+    "Disagreement",
     "ErrorAnalysis",
     "EvaluationRule",
+    "Figure",
+    "Kappa",
     "Match",
     "NonProjective",
     "SentenceErrors",
     "TextScores",
     "TreeFaults",
+    "agreement",
     "analyse",
     "analyse_text",
     "calibration",

@@ -149,13 +149,15 @@ def align(
     punctuation: str | None = None,
     format: str | None = None,  # noqa: A002  # the public name
     visit: Callable[..., object] | None = None,
+    roles: Sequence[str] | None = None,
 ) -> Aligned:
     """Reads gold and systems in parallel; the first word that differs raises an error.
 
-    `visit` is called with each sentence of gold and the same of the systems.
+    `visit` is called with each sentence of gold and the same of the systems. `roles` name sources
+    without a path in messages.
     """
     sources = [gold, *systems]
-    names = _names(sources)
+    names = _names(sources, roles)
     heads: list[list[NDArray[np.int32]]] = [[] for _ in sources]
     labels: list[list[int]] = [[] for _ in sources]
     ids: dict[str, int] = {}
@@ -213,11 +215,10 @@ def _notes_on_format(gold: Iterator[AnnotatedSentence], name: str) -> tuple[str,
     )
 
 
-def _names(sources: Sequence[AnnotatedSource]) -> list[str]:
+def _names(sources: Sequence[AnnotatedSource], roles: Sequence[str] | None) -> list[str]:
     """The name of each source in messages: its path, or its role."""
-    parts = ["the gold", "the system"]
-    if len(sources) > 2:
-        parts = ["the gold", "system A", "system B"]
+    usual = ["the gold", "the system"] if len(sources) < 3 else ["the gold", "system A", "system B"]
+    parts = usual if roles is None else roles
     return [
         _file_name(source) if isinstance(source, str | os.PathLike) else part
         for source, part in zip(sources, parts, strict=True)

@@ -12,16 +12,14 @@ from arbora.arrays import as_seed
 from arbora.errors import ArgumentError
 from arbora.evaluation.alignment import AnnotatedSource, align
 from arbora.evaluation.counts import number, unannotated_text
+from arbora.evaluation.resampling import CELLS
 
 __all__ = ["Comparison", "Difference", "compare"]
 
 Counts = NDArray[np.int64]
 
 CONFIDENCE = 0.95
-CELLS = 1 << 21  # sentences that the bootstrap draws at a time; limits its memory to about 50 MB
-
-
-_MOST = 1_000_000  # permutations; more take gigabytes and change nothing
+MOST_SAMPLES = 1_000_000  # permutations; more take gigabytes and change nothing
 
 
 @dataclass(frozen=True)
@@ -120,8 +118,10 @@ def compare(
 
     `permutations` is also the number of bootstrap samples. The same seed gives the same answer.
     """
-    if not isinstance(permutations, int | np.integer) or not 1 <= permutations <= _MOST:
-        raise ArgumentError(f"permutations must be between 1 and {_MOST:,}, not {permutations!r}.")
+    if not isinstance(permutations, int | np.integer) or not 1 <= permutations <= MOST_SAMPLES:
+        raise ArgumentError(
+            f"permutations must be between 1 and {MOST_SAMPLES:,}, not {permutations!r}."
+        )
     as_seed(seed)
     three = align(gold, a, b, punctuation=punctuation, format=format)
     labels, _ = three.compared_labels()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from arbora.errors import ModelError
+from arbora.models.head_sets import HeadSets
 
 __all__ = ["check_card"]
 
@@ -18,6 +19,7 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "date": _TEXT,
     "dev": (dict, _NOTHING),
     "files": (dict, _NOTHING),
+    "head_sets": (dict, _NOTHING),
     "licence": (*_TEXT, _NOTHING),
     "multi_root_sentences": (*_NUMBER, _NOTHING),
     "passes": _COUNT,
@@ -72,6 +74,7 @@ def check_card(card: object) -> None:
         _check(file, _FILES, f"files.{name}")
     if "averaging" in card and not 0.01 <= card["averaging"]["scale"] <= 100:
         raise ModelError(f"the model's card has {card['averaging']['scale']} as averaging.scale.")
+    HeadSets.from_card(card)
     if "best_pass" in card and "passes" not in card:
         raise ModelError("the model's card has a best_pass without passes.")
 

@@ -11,13 +11,20 @@ from numpy.typing import NDArray
 
 from arbora.errors import ArgumentError
 from arbora.features import Encoded
-from arbora.inference.decoding import greedy_heads, possible_marginals
+from arbora.inference.decoding import possible_marginals
 from arbora.inference.engines import DecodedTrees, SecondOrder, TreeLists, first_order_engine
 from arbora.inference.marginals import Marginals
 from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
 from arbora.models.components import FirstOrderPruner, JointLabels, StagedLabels, with_root_labels
 from arbora.models.constraints import Constraints, check_trees, obeying
+from arbora.models.decoding_steps import (
+    greedy_trees,
+    keyed_uniforms,
+    log_sum_exp,
+    summed_over_labels,
+)
+from arbora.models.head_sets import HeadSetLevel, heads_within
 from arbora.models.model import Model
 from arbora.models.parsed_trees import ParsedTrees
 from arbora.models.reranker import Candidates, best_places
@@ -70,13 +77,33 @@ class Decoder:
         self.trees: TreeClass = trees or model.decode_trees
         self.engine = model.engine(threads, self.trees)
         self.chooser = first_order_engine(self.trees, model.root, threads)
+        self.head_sets: HeadSetLevel | None = None
 
     @classmethod
     def for_options(cls, model: Model, threads: int, options: ParseOptions) -> Decoder:
         """The decoder for a call of `parse`; unsupported options raise an error."""
         decoder = cls(model, threads, options.decode, options.trees)
         decoder.check(options)
+        if options.head_sets is not None:
+            decoder.head_sets = decoder.head_set_level(options)
         return decoder
+
+    def head_set_level(self, options: ParseOptions) -> HeadSetLevel:
+        """The thresholds of head sets; raises an error if the model was not calibrated for them."""
+        found, level = self.model.head_sets, options.head_sets
+        if found is None:
+            raise ArgumentError(
+                f"{spelled('head_sets')} requires a calibrated model: calibrate this one on "
+                "annotated sentences that it was not trained on (arbora calibrate MODEL TREEBANK), "
+                "or train one with calibration_share (--calibration-share)."
+            )
+        if self.trees != self.model.decode_trees:
+            raise ArgumentError(
+                f"{spelled('head_sets')} requires the class of trees that the model was calibrated "
+                f"with: leave out {spelled('trees')}."
+            )
+        assert level is not None
+        return found.at(level, options.head_sets_by)
 
     def check(self, options: ParseOptions) -> None:
         """Raises an error for options that the model's inference does not support."""
@@ -189,7 +216,7 @@ class Decoder:
         summed: Scores = scores
         if self.model.n_clusters:
             table = scores.arcs.reshape(-1, self.model.n_clusters)
-            summed = Scores(_log_sum_exp(table), scores.n_words)
+            summed = Scores(log_sum_exp(table), scores.n_words)
             scores = Scores(table.max(axis=1), scores.n_words) if self.decode == "max-z" else summed
         if constraints is not None:
             same = scores is summed
@@ -215,12 +242,13 @@ class Decoder:
         marginals = self._decoding_marginals(scored)
         found = self._found(scored, marginals)
         labels, given_arc = self.model.labeller.label(
-            encoded, sentences, found.heads, found.labels, probabilities=probabilities
-        )
+            encoded, sentences, found.heads, found.labels,
+            probabilities=probabilities or self.head_sets is not None,
+        )  # fmt: skip
         chosen = labels
         if constraints is not None:
             chosen, given_arc = constraints.with_labels(labels, given_arc)
-        if not probabilities:
+        if not probabilities and self.head_sets is None:
             nothing = np.empty(0)
             return ParsedTrees(
                 found.heads, chosen, nothing, nothing, nothing, found.certified, found.gaps
@@ -230,10 +258,16 @@ class Decoder:
         arcs, given_arc, log_probs = self.probabilities(scored, trees, given_arc, marginals)
         if constraints is not None:
             _, given_arc = constraints.with_labels(labels, given_arc)
-        others = runner_ups(_summed_over_labels(marginals), scored.summed.n_words, found.heads)
+        every, n_words = summed_over_labels(marginals), scored.summed.n_words
+        sets: tuple[IntArray, ...] = ()
+        if self.head_sets is not None:
+            names = [self.model.labels[k] if k >= 0 else "_" for k in labels.tolist()]
+            least = self.head_sets.thresholds(found.heads, n_words, names)
+            sets = heads_within(every, n_words, least)
         return ParsedTrees(
-            found.heads, chosen, arcs, given_arc, log_probs, found.certified, found.gaps, *others
-        )
+            found.heads, chosen, arcs, given_arc, log_probs, found.certified, found.gaps,
+            *runner_ups(every, n_words, found.heads), *sets,
+        )  # fmt: skip
 
     def _decoding_marginals(self, scored: Scored) -> Marginals | None:
         """The marginals that trees are chosen by, at temperature 1."""
@@ -250,14 +284,14 @@ class Decoder:
 
     def by_marginals(self, values: Scores) -> DecodedTrees:
         """The trees of the least risk under marginals, -inf for arcs that are not allowed."""
-        return _greedy(values) if self.decode in _GREEDY else self.chooser.decode(values)
+        return greedy_trees(values) if self.decode in _GREEDY else self.chooser.decode(values)
 
     def _choose(self, scores: Scores, marginals: Marginals | None) -> DecodedTrees:
         """The best trees by score, or by marginals with minimum Bayes risk."""
         if marginals is not None:
             scores = possible_marginals(scores, marginals.arcs)
         if self.decode in _GREEDY:
-            return _greedy(scores)
+            return greedy_trees(scores)
         if marginals is None:
             best: DecodedTrees = self.engine.decode(scores)
             return best
@@ -353,7 +387,7 @@ class Decoder:
             count = options.samples or 1
             calibrated = scored.summed.scaled(1.0 / self.model.temperature)
             found = self.engine.sample(calibrated, count, options.seed, keys)
-            uniforms = _uniforms(encoded.n_words[sentences], keys, options.seed, count)
+            uniforms = keyed_uniforms(encoded.n_words[sentences], keys, options.seed, count)
         repeated = np.repeat(sentences, found.counts)
         labels, given_arc = self.model.labeller.label(
             encoded, repeated, found.heads, found.labels, uniforms
@@ -372,47 +406,7 @@ class Decoder:
         scored = self.score(encoded, sentences)
 
         def marginals(temperature: float) -> FloatArray:
-            return _summed_over_labels(
-                scored.summing.infer(scored.summed.scaled(1.0 / temperature))
-            )
+            return summed_over_labels(scored.summing.infer(scored.summed.scaled(1.0 / temperature)))
 
         arcs = scored.summed.arcs
         return marginals, float(arcs[np.isfinite(arcs)].std())
-
-
-def _summed_over_labels(marginals: Marginals) -> FloatArray:
-    """The marginals of arcs, whatever their labels."""
-    depth = marginals.scores.depth
-    arcs = marginals.arcs
-    return arcs if depth == 1 else np.asarray(arcs.reshape(-1, depth).sum(axis=1))
-
-
-def _greedy(scores: Scores) -> DecodedTrees:
-    """Each word's best head; the heads need not form a tree, so nothing is certified."""
-    answers = [greedy_heads(scores.arcs_of(i)) for i in range(len(scores))]
-    labels = [answer[1] for answer in answers if answer[1] is not None]
-    count = len(scores)
-    return DecodedTrees(
-        scores.n_words, np.concatenate([answer[0] for answer in answers]),
-        np.concatenate(labels) if labels else None, np.zeros(count), np.full(count, np.inf),
-        np.zeros(count, dtype=np.bool_), np.ones(count, dtype=np.int64),
-    )  # fmt: skip
-
-
-def _uniforms(
-    n_words: NDArray[np.int64], keys: NDArray[np.int64], seed: int, count: int
-) -> FloatArray:
-    """A number in [0, 1) for each word's label, keyed by (seed, sentence, draw)."""
-    streams = [
-        np.random.default_rng([seed, key, draw]).random(n)
-        for n, key in zip(n_words.tolist(), keys.tolist(), strict=True)
-        for draw in range(count)
-    ]
-    return np.concatenate(streams)
-
-
-def _log_sum_exp(table: FloatArray) -> FloatArray:
-    top = table.max(axis=1)
-    safe = np.where(np.isneginf(top), 0.0, top)
-    with np.errstate(divide="ignore"):
-        return np.asarray(safe + np.log(np.exp(table - safe[:, None]).sum(axis=1)))

@@ -21,6 +21,7 @@ from arbora.models.components import (
     StagedLabels,
     Unlabelled,
 )
+from arbora.models.head_sets import HeadSets
 from arbora.models.reranker import Reranker
 from arbora.models.vocabulary import Vocabulary
 from arbora.options import BeliefPropagationOptions, FirstOrderOptions, ParserOptions, spelled
@@ -180,6 +181,11 @@ class Model:
     def vocabulary(self) -> Vocabulary | None:
         """What the training data had, if the card says so."""
         return Vocabulary.from_card(self.card)
+
+    @cached_property
+    def head_sets(self) -> HeadSets | None:
+        """The thresholds of head sets, if the model was calibrated for them."""
+        return HeadSets.from_card(self.card)
 
     @property
     def companion(self) -> FirstOrderPruner | None:

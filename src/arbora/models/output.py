@@ -30,7 +30,7 @@ __all__ = ["ParsedBlock", "ParsedSentence", "label_block", "parse_block"]
 _OF_OTHER_TREES = [
     "arbora.rank", "arbora.certified", "arbora.gap", "arbora.log_prob",
     "arbora.arc_probabilities", "arbora.label_probabilities", "arbora.probabilities", "ArcProb",
-    "LabelProb",
+    "LabelProb", "arbora.head_sets", "HeadSet",
 ]  # fmt: skip
 
 
@@ -42,12 +42,13 @@ class ParsedSentence(Sentence):
     likeliest other heads (-1 for none), with `runner_up_probabilities`; k-best trees and samples
     have none. If probabilities were not computed, the arrays are empty and `log_prob` is None.
     `source_of_probabilities` says where they are from if they are not the model's own exact ones: a
-    model decoded by dual decomposition has those of its first-order pruner.
+    model decoded by dual decomposition has those of its first-order pruner. `head_sets` has an
+    array of heads for each word, the likeliest first, if they were asked for (`head_sets=0.95`).
     """
 
     __slots__ = (
-        "arc_probabilities", "label_probabilities", "log_prob", "runner_up_probabilities",
-        "runner_ups", "source_of_probabilities",
+        "arc_probabilities", "head_sets", "label_probabilities", "log_prob",
+        "runner_up_probabilities", "runner_ups", "source_of_probabilities",
     )  # fmt: skip
 
     def __init__(
@@ -61,12 +62,14 @@ class ParsedSentence(Sentence):
         runner_ups: IntArray | None = None,
         runner_up_probabilities: FloatArray | None = None,
         source_of_probabilities: str | None = None,
+        head_sets: tuple[IntArray, ...] = (),
     ) -> None:
         super().__init__(block, index, heads)
         self.arc_probabilities = arc_probabilities
         self.label_probabilities = label_probabilities
         self.log_prob = log_prob
         self.source_of_probabilities = source_of_probabilities
+        self.head_sets = head_sets
         self.runner_ups = np.empty(0, np.int32) if runner_ups is None else runner_ups
         self.runner_up_probabilities = (
             np.empty(0) if runner_up_probabilities is None else runner_up_probabilities
@@ -100,7 +103,7 @@ class ParsedSentence(Sentence):
         return _parsed_sentence, (
             bytes(self), self.format, self.arc_probabilities, self.label_probabilities,
             self.log_prob, self.runner_ups, self.runner_up_probabilities,
-            self.source_of_probabilities,
+            self.source_of_probabilities, self.head_sets,
         )  # fmt: skip
 
 
@@ -141,6 +144,8 @@ class ParsedBlock:
             misc["ArcProb"] = self.trees.arc_probabilities
             if self.trees.labels.min(initial=0) >= 0:
                 misc["LabelProb"] = self.trees.label_probabilities
+        if self.block.layout.universal and len(self.trees.set_sizes):
+            misc["HeadSet"] = [",".join(map(str, heads)) for heads in self._head_sets()]
         text = self.block.render(
             heads=self.trees.heads, label_ids=labels, label_names=names, misc=misc,
             comments=self._comments(probabilities, certificates), sentences=self.sentences,
@@ -158,7 +163,7 @@ class ParsedBlock:
     def __iter__(self) -> Iterator[ParsedSentence]:
         block = self.to_block(False)
         start = 0
-        figures = self.trees
+        figures, sets = self.trees, self._head_sets()
         for i in range(len(block)):
             end = start + block.words(i)
             yield ParsedSentence(
@@ -167,8 +172,15 @@ class ParsedBlock:
                 float(figures.log_probs[i]) if len(figures.log_probs) else None,
                 figures.runner_ups[start:end], figures.runner_up_probabilities[start:end],
                 self.source_of(i) if len(figures.arc_probabilities) else None,
+                tuple(sets[start:end]),
             )  # fmt: skip
             start = end
+
+    def _head_sets(self) -> list[IntArray]:
+        """The head sets of all words, if there are any."""
+        if not len(self.trees.set_sizes):
+            return []
+        return np.split(self.trees.set_heads, np.cumsum(self.trees.set_sizes)[:-1])
 
     def source_of(self, tree: int) -> str | None:
         """Where a tree's probabilities are from, if they are not the model's exact ones."""
@@ -178,7 +190,8 @@ class ParsedBlock:
         return average if self.source is None else f"{self.source}, {average}"
 
     def _comments(self, probabilities: bool, certificates: bool) -> list[str] | None:
-        if self.ranks is None and not probabilities and not certificates:
+        sets = [] if self.block.layout.universal else self._head_sets()
+        if self.ranks is None and not probabilities and not certificates and not sets:
             return None
         lines = []
         start = 0
@@ -187,13 +200,16 @@ class ParsedBlock:
             comments = [] if self.ranks is None else self._rank(i)
             if certificates:
                 comments += self._certificate(i)
-            if len(self.trees.log_probs):
+            if (probabilities or self.ranks is not None) and len(self.trees.log_probs):
                 comments.append(f"# arbora.log_prob = {self.trees.log_probs[i]:.6f}")
             source = self.source_of(i) if probabilities else None
             if source is not None:
                 comments.append(f"# arbora.probabilities = {source}")
             if probabilities and not self.block.layout.universal:
                 comments += self._probabilities(slice(start, start + count))
+            if sets:
+                texts = (",".join(map(str, heads)) for heads in sets[start : start + count])
+                comments.append(f"# arbora.head_sets = {' '.join(texts)}")
             lines.append("\n".join(comments))
             start += count
         return lines

@@ -20,6 +20,8 @@ class ParsedTrees:
     The probabilities of arcs, of labels given the arc, and the log-probabilities of trees are empty
     unless asked for, and so are the words' likeliest other heads. `certified` marks trees that are
     provably the best, and `gaps` has an upper bound on how much better another tree may be.
+    `set_heads` has the heads of all words' head sets, one set after the other, and `set_sizes` the
+    numbers of heads.
     """
 
     heads: IntArray
@@ -31,6 +33,8 @@ class ParsedTrees:
     gaps: FloatArray = field(default_factory=lambda: np.empty(0))
     runner_ups: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     runner_up_probabilities: FloatArray = field(default_factory=lambda: np.empty(0))
+    set_heads: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    set_sizes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
 
     @classmethod
     def joined(cls, parts: Sequence[ParsedTrees]) -> ParsedTrees:

@@ -52,7 +52,7 @@ from arbora.options.orders import (
     SiblingOptions,
 )
 from arbora.options.parser import LabelsName, ParserOptions, RootName
-from arbora.options.parsing import ParseOptions
+from arbora.options.parsing import HeadSetGroups, ParseOptions
 from arbora.options.renamed import RENAMED_OPTIONS, current_names
 from arbora.options.segmentation import SegmenterOptions
 from arbora.options.spelling import speak_command_line, spelled
@@ -78,6 +78,7 @@ __all__ = [
     "FirstOrderOptions",
     "GrandparentOptions",
     "GrandsiblingOptions",
+    "HeadSetGroups",
     "HigherOrderOptions",
     "HillClimbingOptions",
     "InferenceOptions",

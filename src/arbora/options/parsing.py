@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from arbora.errors import ArgumentError
 from arbora.names import TreeClass
@@ -10,7 +11,9 @@ from arbora.options.declare import Component, option
 from arbora.options.inference import DecodeName
 from arbora.options.spelling import spelled
 
-__all__ = ["ParseOptions"]
+__all__ = ["HeadSetGroups", "ParseOptions"]
+
+HeadSetGroups = Literal["all", "label", "distance"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,18 @@ class ParseOptions(Component):
     certificates: bool = option(
         False,
         "State in comments whether each tree is provably the best (higher orders).",
+        "Trees and decoding",
+    )  # fmt: skip
+    head_sets: float | None = option(
+        None,
+        "Find a set of heads for each word that contains the right one with this probability; the "
+        "model must be calibrated.",
+        "Trees and decoding", low=0.5, high=0.999, default_text="none",
+    )  # fmt: skip
+    head_sets_by: HeadSetGroups = option(
+        "all",
+        "Words among which head sets have that probability: all, or those of the same label or "
+        "distance in the tree.",
         "Trees and decoding",
     )  # fmt: skip
     keep_heads: bool = option(
@@ -90,6 +105,13 @@ class ParseOptions(Component):
                 f"{spelled('tag_samples')} cannot be combined with {spelled('certificates')}: an "
                 "average has no best-scoring tree."
             )
+        for name in ("kbest", "samples", "tag_samples"):
+            if self.head_sets is not None and getattr(self, name):
+                raise ArgumentError(
+                    f"{spelled('head_sets')} cannot be combined with {spelled(name)}."
+                )
+        if self.head_sets is None and self.head_sets_by != "all":
+            raise ArgumentError(f"{spelled('head_sets_by')} requires {spelled('head_sets')}.")
         if self.certificates and (self.kbest is not None or self.samples is not None):
             raise ArgumentError(
                 f"{spelled('certificates')} cannot be combined with {spelled('kbest')} or "

@@ -8,13 +8,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-import numpy as np
-
 from arbora.data import Block, Chunk, Sentence, Stage, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
 from arbora.data.source import ReadPath, Source, check_path
-from arbora.data.treebank import TreebankSource, is_file, read_treebank, several_files
+from arbora.data.treebank import TreebankSource, is_file, read_treebank
 from arbora.errors import ArgumentError, DataError, ModelError, unreadable
 from arbora.features import EdgeClusters, SourceClusters, WordClusters, read_clusters
 from arbora.inference.packed import available_threads
@@ -36,7 +34,9 @@ from arbora.options import (
 )
 from arbora.options.build import build
 from arbora.options.keywords import ParserKeywords
+from arbora.parsers.calibrating import Calibrating
 from arbora.parsers.questions import Questions
+from arbora.parsers.treebanks import file_name, read_annotated, set_aside
 from arbora.scoring import Scorer
 
 if TYPE_CHECKING:  # loading and parsing do not need these modules
@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # loading and parsing do not need these modules
     from arbora.fitting.fit import Fit
     from arbora.fitting.loop import History, Observer
 
-__all__ = ["Parser", "chunk_size", "file_name"]
+__all__ = ["Parser", "chunk_size"]
 
 _SMALLEST_CHUNK = 1 << 14  # minimum number of bytes read at a time
 
@@ -57,7 +57,7 @@ def chunk_size(options: ParseOptions) -> int:
     )
 
 
-class Parser(Questions):
+class Parser(Questions, Calibrating):
     """A dependency parser.
 
     `Parser(learner="loglinear", trees="nonprojective", ...)` stores its options; `fit` trains the
@@ -125,6 +125,7 @@ class Parser(Questions):
         skip_bad: bool = False,
         on_error: Callable[[DataError], object] | None = None,
         sources: bool = True,
+        calibration_share: float = 0.0,
     ) -> Parser:
         """Trains on annotated sentences: a path, an open file, a list of these, or of sentences.
 
@@ -136,7 +137,8 @@ class Parser(Questions):
         `licence` is the licence of the data, for the model card. With `checkpoint`, the path of the
         future model file, each pass is saved beside it, and `resume` continues from there. If the
         sentences are from several files, or have comments `# arbora.source = NAME`, the source of a
-        sentence is a feature of first-order models, unless `sources` is False.
+        sentence is a feature of first-order models, unless `sources` is False. With
+        `calibration_share`, that share of dev is used for nothing but `calibrate`, at the end.
         """
 
         from arbora.fitting.fit import Fit, check_fit, fit_model
@@ -149,6 +151,7 @@ class Parser(Questions):
         reading: dict[str, Any] = {"format": format, "skip_bad": skip_bad, "on_error": on_error}
         train_block = read_annotated(train, "training", **reading)
         dev_block = None if dev is None else read_annotated(dev, "dev", **reading)
+        dev_block, aside = set_aside(dev_block, calibration_share)
         if isinstance(word_clusters, str | os.PathLike):
             word_clusters = read_clusters(word_clusters)
         clusters = self._edge_clusters(edge_clusters)
@@ -170,7 +173,8 @@ class Parser(Questions):
             files=files, history=_without_times(self.history), licence=_licences(start, licence),
             vocabulary=seen.to_card(),
         )  # fmt: skip
-        return self
+        self._after_fit()
+        return self if aside is None else self.calibrate(aside)
 
     def _check_start(self, word_clusters: object, edge_clusters: object) -> None:
         """Raises for what a parser to continue from has already."""
@@ -192,6 +196,9 @@ class Parser(Questions):
     ) -> tuple[Fit, Block, Block | None]:
         """What the parser is trained on; a pipeline trains its stages here."""
         return fit, train, dev
+
+    def _after_fit(self) -> None:
+        """Called with the trained model; a pipeline adds its stages here."""
 
     def _edge_clusters(
         self, given: str | os.PathLike[str] | Parser | EdgeClusters | None
@@ -369,24 +376,6 @@ class Parser(Questions):
         if self._model is None:
             return _unfitted, (self._given, self.threads, self.scorer)
         return _from_bytes, (to_bytes(self._model), self.threads)
-
-
-def read_annotated(source: TreebankSource, what: str, **reading: Any) -> Block:
-    """A treebank in one block; raises if no word has a head."""
-    block = read_treebank(source, trees=True, **reading)
-    if not (np.asarray(block.heads) >= 0).any():
-        name = source if isinstance(source, str | os.PathLike) else f"the {what} data"
-        raise DataError(f"no word has a head; {what} data must be annotated", str(name), 1)
-    return block
-
-
-def file_name(source: object) -> str | None:
-    """The name of a file without its folders, or the names of several."""
-    if (files := several_files(source)) is not None:
-        return ", ".join(filter(None, map(file_name, files))) or None
-    if source == "-" or not isinstance(source, str | os.PathLike):
-        return None
-    return os.path.basename(source)  # noqa: PTH119  # a Path is no shorter
 
 
 def _licences(start: Parser | None, licence: str | None) -> str | None:

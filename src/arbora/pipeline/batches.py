@@ -59,7 +59,7 @@ def _alone(sentences: Sequence[ParsedSentence]) -> Iterable[ParsedSentence]:
         ParsedSentence(
             block, i, block.heads[ends[i] - len(one) : ends[i]], one.arc_probabilities,
             one.label_probabilities, one.log_prob, one.runner_ups, one.runner_up_probabilities,
-            one.source_of_probabilities,
+            one.source_of_probabilities, one.head_sets,
         )
         for i, one in enumerate(sentences)
     ]  # fmt: skip

@@ -93,6 +93,10 @@ class Pipeline(Parser):
         """
         self._training = _Training(StageOptions() if stages is None else stages, on_stage)
         super().fit(train, dev, **keywords)
+        return self
+
+    def _after_fit(self) -> None:
+        """Adds the stages, and fits the temperature of averages over tags."""
         self._model = self.model.with_card(
             stages=self._training.card, trained_on=self._training.trained_on
         )
@@ -102,7 +106,6 @@ class Pipeline(Parser):
 
             averaging = fit_averaging(self, self._training.dev)
             self._model = self.model.with_card(averaging=averaging)
-        return self
 
     def _before_fit(
         self, fit: Fit, train: Block, dev: Block | None

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arbora.errors import ArgumentError
-from arbora.server.settings import Limits, Settings, Suggestion
+from arbora.server.settings import Limits, Settings, Suggestion, TrainingPlan
 
 if TYPE_CHECKING:
     from arbora.server.application import make_app
     from arbora.server.running import run
 
-__all__ = ["Limits", "Settings", "Suggestion", "make_app", "run"]
+__all__ = ["Limits", "Settings", "Suggestion", "TrainingPlan", "make_app", "run"]
 
 _PLACES = {"make_app": "arbora.server.application", "run": "arbora.server.running"}
 

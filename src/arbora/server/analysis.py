@@ -19,6 +19,7 @@ from arbora.inference.marginals import Marginals
 from arbora.inference.tree_checks import in_class
 from arbora.models.constraints import Constraints, obeying
 from arbora.models.decoding import Decoder, Scored
+from arbora.models.head_sets import heads_within
 from arbora.models.model import Model
 from arbora.models.output import ParsedBlock, parse_block
 from arbora.names import Root, TreeClass
@@ -29,6 +30,7 @@ from arbora.types import FloatArray, IntArray
 
 __all__ = ["Question", "analyse", "columns", "parsed_columns", "several_trees"]
 
+_SET_LEVEL = 0.95  # of the head sets that the page shows
 _CANDIDATES = 8  # heads, labels and tags of a word
 _RARE = 0.0005  # a smaller probability is not listed
 _DEPREL = 7
@@ -103,6 +105,7 @@ def analyse(pipeline: Pipeline, question: Question) -> dict[str, Any]:
     answer["log_prob"] = _number(found.log_prob)
     answer["label_probabilities"] = _label_probabilities(asked, found.labels, given)
     answer["head_candidates"] = _head_candidates(table)
+    answer["head_sets"] = _head_sets(asked, table)
     answer["label_candidates"] = _candidates(given, asked.model.labels)
     answer["tag_candidates"] = _tag_candidates(pipeline, asked.block)
     return answer
@@ -287,6 +290,20 @@ def _label_probabilities(
         round(float(row[places[label]]), 4) if label in places else None
         for label, row in zip(labels, given, strict=True)
     ]
+
+
+def _head_sets(asked: _Asked, table: FloatArray) -> list[list[int]] | None:
+    """For each word, heads of which one is right with a probability of 95 %.
+
+    None if the model is not calibrated, or for another class of trees.
+    """
+    found = asked.model.head_sets
+    if found is None or asked.decoder.trees != asked.model.decode_trees:
+        return None
+    n_words = len(table) - 1
+    least = np.full(n_words, found.at(_SET_LEVEL).other)
+    heads, sizes = heads_within(table.reshape(-1), np.array([n_words]), least)
+    return [one.tolist() for one in np.split(heads, np.cumsum(sizes)[:-1])]
 
 
 def _head_candidates(table: FloatArray) -> list[list[list[float]]]:

@@ -84,6 +84,7 @@ def make_router(state: State) -> APIRouter:
                 "models": state.models.describe(),
                 "version": version("arbora"),
                 "document": state.document is not None,
+                "retraining": state.settings.retraining is not None,
                 "limits": asdict(limits),
             }
         )

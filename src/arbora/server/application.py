@@ -16,7 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from arbora.errors import ArboraError
 from arbora.pipeline import Pipeline
-from arbora.server import api, udpipe
+from arbora.server import api, retraining, udpipe
 from arbora.server.document import Document
 from arbora.server.guards import Application, Guard, error_body
 from arbora.server.logs import Log
@@ -82,6 +82,8 @@ def _routes(state: State) -> FastAPI:
     )  # fmt: skip
     app.include_router(api.make_router(state))
     app.include_router(udpipe.make_router(state))
+    if state.settings.retraining is not None:
+        app.include_router(retraining.make_router(state, state.settings.retraining))
     _add_errors(app)
     _add_status(app, state)
     _add_page(app)

@@ -99,6 +99,11 @@ class Document:
         with self._lock:
             return "".join(item.text for item in self.items)
 
+    def accepted(self) -> list[str]:
+        """The texts of the accepted sentences."""
+        with self._lock:
+            return [item.text for item in self.items if item.state.get("accepted")]
+
     # Changing
 
     def change(self, revision: int, start: int, removed: int, items: list[dict[str, Any]]) -> int:

@@ -62,6 +62,10 @@ class Models:
         own = self._aliases[name]
         return own, self._pipelines[own]
 
+    def replace(self, name: str, pipeline: Pipeline) -> None:
+        """Another model under the name of one."""
+        self._pipelines[name] = pipeline
+
     def describe(self) -> list[dict[str, Any]]:
         """What each model is and can do, for the page."""
         return [_described(name, pipeline) for name, pipeline in self._pipelines.items()]

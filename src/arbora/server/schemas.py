@@ -136,6 +136,10 @@ class Analysis(_Columns):
     entropy: float | None = Field(description="Of the distribution over trees, in bits.")
     expected_errors: float | None = Field(description="Expected number of wrong heads.")
     head_candidates: list[list[tuple[int, float]]]
+    head_sets: list[list[int]] | None = Field(
+        description="For each word, heads of which one is right in 95 % of all words; null if the "
+        "model is not calibrated."
+    )
     label_candidates: list[list[tuple[str, float]]]
     tag_candidates: list[list[tuple[str, float]]]
 
@@ -182,6 +186,7 @@ class ModelsAnswer(BaseModel):
     models: list[ModelAnswer]
     version: str
     document: bool = Field(description="Whether the server has a file open.")
+    retraining: bool = Field(description="Whether the page can train the model.")
     limits: dict[str, float]
 
 

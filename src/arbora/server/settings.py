@@ -8,7 +8,7 @@ from typing import Literal
 
 from arbora.errors import ArgumentError
 
-__all__ = ["Limits", "LogStyle", "Settings", "Suggestion"]
+__all__ = ["Limits", "LogStyle", "Settings", "Suggestion", "TrainingPlan"]
 
 LogStyle = Literal["off", "text", "json"]
 
@@ -54,6 +54,19 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class TrainingPlan:
+    """What the page may train: the default model, further, on accepted sentences.
+
+    `dev` chooses the best pass and is scored before and after, `output` is the file of the new
+    model, and `train` are further annotated files to train on.
+    """
+
+    dev: str
+    output: str
+    train: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Settings:
     """How the server runs.
 
@@ -61,7 +74,8 @@ class Settings:
     other sites may use the server only if they are in `origins`. With a `token`, requests need the
     header `Authorization: Bearer TOKEN`. `workers` threads parse, each on `threads` threads.
     `file` is opened in the page, with its changes in a journal beside it, and `order` says which
-    of its sentences come first.
+    of its sentences come first. With `retraining`, the page can train the model on the sentences
+    that are accepted.
     """
 
     host: str = "127.0.0.1"
@@ -74,6 +88,7 @@ class Settings:
     log: LogStyle = "off"
     file: str | None = None
     order: Sequence[Suggestion] | None = None
+    retraining: TrainingPlan | None = None
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -85,3 +100,5 @@ class Settings:
             raise ArgumentError("the token must be a text of ASCII characters that is not empty.")
         if self.order is not None and self.file is None:
             raise ArgumentError("an order of sentences requires a file.")
+        if self.retraining is not None and self.file is None:
+            raise ArgumentError("retraining requires a file.")

@@ -8,6 +8,7 @@ import { byId, download, el, percent, say } from "./dom.js";
 import { keyHandler, showKeys } from "./keys.js";
 import { showList } from "./list.js";
 import { explanation, showPanel } from "./panel.js";
+import { addTraining } from "./retrain.js";
 import { TreeView } from "./tree.js";
 
 const EXAMPLE = "She saw the man with a telescope.";
@@ -63,6 +64,7 @@ class App {
     this.models = about.models;
     byId("model").replaceChildren(...about.models.map((one) => el("option", { value: one.name }, one.name)));
     this.showModel();
+    if (about.retraining) addTraining(this);
     if (about.document) await this.take(await Work.ofServer());
     else if (!this.restore()) {
       byId("text").value = EXAMPLE;
