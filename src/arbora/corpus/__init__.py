@@ -1,0 +1,1 @@
+"""Questions to a corpus: patterns of words and arcs, counts with intervals."""
