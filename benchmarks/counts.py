@@ -1,4 +1,4 @@
-"""Counts of patterns against gold: do intervals hold the gold count, and are expected counts better?
+"""Counts of patterns against gold: do intervals hold the gold count, are expected counts better?
 
 python benchmarks/counts.py TREEBANKS [NAME ...] --models DIR [--out FILE]
 

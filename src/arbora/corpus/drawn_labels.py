@@ -79,10 +79,10 @@ def labels_of_draws(
         both = np.stack([given, given])
         return LabelsOfDraws(given[:, cells], allowed[:, draws.labels], ArcLabels(both))
     repeated = np.repeat(batch.sentences, draws.count)
-    table = decoder.model.labeller.given_tree(encoded, repeated, draws.heads)
-    assert table is not None
-    chances = np.minimum(allowed @ table.T, 1.0)
-    chosen = _drawn(table, _uniforms(batch.n_words, keys, draws.count, seed))
+    given_tree = decoder.model.labeller.given_tree(encoded, repeated, draws.heads)
+    assert given_tree is not None
+    chances = np.minimum(allowed @ given_tree.T, 1.0)
+    chosen = _drawn(given_tree, _uniforms(batch.n_words, keys, draws.count, seed))
     words, halves = _first_words(batch.n_words, draws.count)
     means = [
         _means(chances[:, own], cells[own], draws.heads[own], words[own], batch.n_words)

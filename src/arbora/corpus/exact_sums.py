@@ -1,8 +1,9 @@
 """Expected numbers of matches of patterns with one or two arcs, from marginals.
 
-One arc: the sum of P(arc) P(label | arc) over all arcs that fit. Two arcs: P(a, b) is the covariance
-of the two arcs plus the product of their probabilities, and the covariances of a with all arcs are
-the gradient through the marginals for the indicator of a, one vector-Jacobian product per arc a.
+One arc: the sum of P(arc) P(label | arc) over all arcs that fit. Two arcs: P(a, b) is the
+covariance of the two arcs plus the product of their probabilities, and the covariances of a with
+all arcs are the gradient through the marginals for the indicator of a, one vector-Jacobian product
+per arc a.
 """
 
 from __future__ import annotations

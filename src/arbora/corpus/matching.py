@@ -112,7 +112,7 @@ def _joined(rows: Nodes, keys: Nodes, nodes: Nodes, keys_of_nodes: Nodes) -> Nod
 
 def _distinct(rows: Nodes) -> Nodes:
     """The rows whose last word is none of the others."""
-    return rows[(rows[:, :-1] != rows[:, -1:]).all(axis=1)]
+    return np.asarray(rows[(rows[:, :-1] != rows[:, -1:]).all(axis=1)])
 
 
 def _in_order(pattern: Pattern, rows: Nodes, bound: list[int]) -> NDArray[np.bool_]:

@@ -10,10 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data.block import COLUMNS, Block
-from arbora.errors import ArgumentError
+from arbora.errors import ArgumentError, PatternError
 
-__all__ = ["COLUMN_NAMES", "Alternative", "Condition", "Pattern", "PatternArc", "PatternError",
-           "PatternOrder", "PatternWord", "Values", "column_texts", "known_column"]  # fmt: skip
+__all__ = [
+    "COLUMN_NAMES",
+    "Alternative",
+    "Condition",
+    "Pattern",
+    "PatternArc",
+    "PatternOrder",
+    "PatternWord",
+    "Values",
+    "column_texts",
+    "known_column",
+]
 
 # The columns that a condition may name, and their names in a sentence.
 COLUMN_NAMES = {
@@ -22,26 +32,6 @@ COLUMN_NAMES = {
 }  # fmt: skip
 _WITH_KEYS = ("feats", "misc")
 _NONE = "_"
-
-
-class PatternError(ArgumentError):
-    """A pattern that cannot be read; `at` is the place of the error, counted from 0."""
-
-    def __init__(self, sentence: str, text: str, at: int) -> None:
-        super().__init__(f"{sentence} (character {at + 1} of the pattern {text!r}).")
-        self.sentence = sentence
-        self.text = text
-        self.at = at
-
-    def __reduce__(self) -> tuple[type[PatternError], tuple[str, str, int]]:
-        return PatternError, (self.sentence, self.text, self.at)
-
-    def pointed(self) -> str:
-        """The pattern with a caret under the place, on two lines."""
-        from arbora.drawing.widths import cell_width, visible
-
-        before = cell_width(visible(self.text[: self.at]))
-        return f"{visible(self.text)}\n{' ' * before}^"
 
 
 @dataclass(frozen=True)

@@ -25,13 +25,12 @@ from arbora.corpus.pattern import (
     Condition,
     Pattern,
     PatternArc,
-    PatternError,
     PatternOrder,
     PatternWord,
     Values,
     known_column,
 )
-from arbora.errors import ArgumentError
+from arbora.errors import ArgumentError, PatternError
 
 __all__ = ["MOST_WORDS", "read_pattern"]
 

@@ -3,15 +3,16 @@
 First-order models and exact second-order models are drawn from directly: all weights are equal. For
 dual decomposition, belief propagation and hill climbing there is no exact draw. There the draws are
 those of the first-order pruner q over the arcs that it keeps, and each tree t has the importance
-weight exp(score(t) / T) / q(t), normalised within the sentence. T makes log-probabilities of scores:
-it is fitted on dev (`fit_weight_temperature`), since scores of MIRA or the perceptron are none.
+weight exp(score(t) / T) / q(t), normalised within the sentence. T makes log-probabilities of
+scores: it is fitted on dev (`fit_weight_temperature`), since those of MIRA or the perceptron are
+none.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,14 @@ from arbora.models.components import FirstOrderPruner
 from arbora.models.decoding import Decoder, Scored
 from arbora.types import FloatArray, IntArray
 
-__all__ = ["Draws", "draw_trees", "fit_weight_temperature", "is_weighted", "weight_temperature"]
+__all__ = [
+    "Draws",
+    "WeightedSamples",
+    "draw_trees",
+    "fit_weight_temperature",
+    "is_weighted",
+    "weight_temperature",
+]
 
 CARD = "weighting"  # the card's entry
 _DRAWS = 64  # per dev sentence, to fit the temperature
@@ -48,6 +56,17 @@ class Draws:
     def effective(self) -> FloatArray:
         """The effective sample size of each sentence, 1 / sum of squared weights (Kish)."""
         return np.asarray(1.0 / (self.weights**2).sum(axis=1))
+
+
+class WeightedSamples(NamedTuple):
+    """Trees of a sentence with weights that sum to 1: heads (count, n), weights (count,).
+
+    `effective` is the effective sample size: so many equally weighted draws would be as good.
+    """
+
+    heads: IntArray
+    weights: FloatArray
+    effective: float
 
 
 def is_weighted(decoder: Decoder) -> bool:
