@@ -37,6 +37,7 @@ __all__ = [
 CARD = "weighting"  # the card's entry
 _DRAWS = 64  # per dev sentence, to fit the temperature
 _ENOUGH = 500  # dev sentences
+_FLAT = (1.0, 4.0)  # factors of the pruner's temperature
 
 
 @dataclass(frozen=True)
@@ -165,20 +166,42 @@ def _proposals(
 ) -> tuple[IntArray, Any]:
     """Draws of the first-order pruner, and a function from temperature to log-weights.
 
-    The log-weights (sentences, count) are score / T - log q; log q includes its constant, so that
-    their mean is an estimate of Z.
+    Half of them are of a flatter distribution, and q is the mixture of both, so that no weight is
+    large where the pruner is too sure. The log-weights (sentences, count) are score / T - log q;
+    log q includes its constant, so that their mean is an estimate of Z.
     """
     pruner = decoder.model.pruner
     assert isinstance(pruner, FirstOrderPruner)
     first = pruner.first_order(scored.batch)
     own = 1.0 if hasattr(decoder.engine, "infer") else decoder.model.temperature
-    arcs = np.where(scored.batch.kept != 0, first.arcs / own, -np.inf)
-    proposal = first.with_values(arcs)
-    found = pruner.engine.sample(proposal, count, seed, keys)
-    log_q = pruner.engine.tree_scores(proposal, found).reshape(-1, count)
-    log_q = log_q - pruner.engine.infer(proposal).log_partition[:, None]
-    _, scores = list_parts(
-        scored.scores, found.heads, found.counts, np.zeros(len(found.counts) * count)
-    )
+    possible = scored.batch.kept != 0
+    proposals = [
+        first.with_values(np.where(possible, first.arcs / (own * flat), -np.inf)) for flat in _FLAT
+    ]
+    sizes = [count - count // 2, count // 2]
+    drawn = [
+        pruner.engine.sample(proposal, size, seed + i, keys).heads
+        for i, (proposal, size) in enumerate(zip(proposals, sizes, strict=True))
+        if size
+    ]
+    heads = _interleaved(drawn, sizes, scored.batch.n_words)
+    lists = TreeLists(heads, None, np.full(len(scored.batch), count, dtype=np.int64))
+    log_q = np.full((len(scored.batch), count), -np.inf)
+    for proposal, size in zip(proposals, sizes, strict=True):
+        of_trees = pruner.engine.tree_scores(proposal, lists).reshape(-1, count)
+        of_trees = of_trees - pruner.engine.infer(proposal).log_partition[:, None]
+        log_q = np.logaddexp(log_q, of_trees + math.log(max(size, 1e-300) / count))
+    _, scores = list_parts(scored.scores, heads, lists.counts, np.zeros(log_q.size))
     scores = scores.reshape(-1, count)
-    return found.heads, lambda temperature: scores / temperature - log_q
+    return heads, lambda temperature: scores / temperature - log_q
+
+
+def _interleaved(drawn: list[IntArray], sizes: list[int], n_words: NDArray[np.int64]) -> IntArray:
+    """The draws of all proposals, sentence by sentence."""
+    starts = [0] * len(drawn)
+    pieces = []
+    for n in n_words.tolist():
+        for i, (heads, size) in enumerate(zip(drawn, sizes, strict=False)):
+            pieces.append(heads[starts[i] : starts[i] + n * size])
+            starts[i] += n * size
+    return np.concatenate(pieces)
