@@ -1,9 +1,9 @@
 """Parsing of many files into a folder: resumable, in shards, with a manifest.
 
-The output folder mirrors the input. Each output file is written aside and renamed, and then a record
-of it: so a file with a record is finished. `.arbora/run.json` says which model and options the
-folder belongs to, and a run with others is refused. `manifest.jsonl` has all records. Nothing in the
-folder depends on when or how often the run was interrupted.
+The output folder mirrors the input. Each output file is written aside and renamed, and then a
+record of it: so a file with a record is finished. `.arbora/run.json` says which model and options
+the folder belongs to, and a run with others is refused. `manifest.jsonl` has all records. Nothing
+in the folder depends on when or how often the run was interrupted.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from arbora.errors import ArboraError, ArgumentError, FileError, unreadable
 __all__ = ["FileFigures", "FolderRun", "RunSummary", "output_name", "sharded"]
 
 LOG = logging.getLogger("arbora")
+LOG.addHandler(logging.NullHandler())  # silent unless the caller wants to see the log
 _OWN = ".arbora"
 _RUN = "run.json"
 _MANIFEST = "manifest.jsonl"
@@ -112,12 +113,13 @@ class FolderRun:
             if isinstance(error, ArboraError):
                 raise
             raise unreadable(os.fspath(self.folder), error) from error
-        for name, value in fingerprint.items():
-            if known.get(name) != value:
+        for name in sorted({*fingerprint, *known}):
+            old, new = known.get(name), fingerprint.get(name)
+            if old != new:
+                other = f"{name} {_short(old)}, not {_short(new)}"
+                other = "another model" if name == "model" else other
                 raise ArgumentError(
-                    f"{self.folder} belongs to a run with another {name} "
-                    f"({_short(known.get(name))}, not {_short(value)}): choose another output "
-                    "folder."
+                    f"{self.folder} belongs to a run with {other}: choose another output folder."
                 )
 
     def parse(

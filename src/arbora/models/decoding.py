@@ -12,12 +12,28 @@ from numpy.typing import NDArray
 from arbora.errors import ArgumentError
 from arbora.features import Encoded
 from arbora.inference.decoding import greedy_heads, possible_marginals
-from arbora.inference.engines import DecodedTrees, SecondOrder, TreeLists, first_order_engine
+from arbora.inference.engines import (
+    DecodedTrees,
+    SecondOrder,
+    TreeLists,
+    first_order_engine,
+)
 from arbora.inference.marginals import Marginals
 from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
-from arbora.models.components import FirstOrderPruner, JointLabels, StagedLabels, with_root_labels
+from arbora.models.components import (
+    FirstOrderPruner,
+    JointLabels,
+    StagedLabels,
+    with_root_labels,
+)
 from arbora.models.constraints import Constraints, check_trees, obeying
+from arbora.models.limits import (
+    FIRST_ORDER,
+    apply_limits,
+    decode_in_time,
+    first_order_decoder,
+)
 from arbora.models.model import Model
 from arbora.models.parsed_trees import ParsedTrees
 from arbora.models.reranker import Candidates, best_places
@@ -69,6 +85,8 @@ class Decoder:
         self.decode: DecodeName = decode or model.options.decode or "map"
         self.trees: TreeClass = trees or model.decode_trees
         self.engine = model.engine(threads, self.trees)
+        self.time_limit: float | None = None
+        self.first_order_from: int | None = None
         self.chooser = first_order_engine(self.trees, model.root, threads)
 
     @classmethod
@@ -76,6 +94,7 @@ class Decoder:
         """The decoder for a call of `parse`; unsupported options raise an error."""
         decoder = cls(model, threads, options.decode, options.trees)
         decoder.check(options)
+        apply_limits(decoder, options)
         return decoder
 
     def check(self, options: ParseOptions) -> None:
@@ -155,8 +174,18 @@ class Decoder:
             before = cells[start - 1] if start else 0
             end = int(np.searchsorted(cells, before + at_once, side="right"))
             end = max(end, start + 1)
-            yield np.arange(start, end)
+            yield from self._by_length(np.arange(start, end), encoded.n_words)
             start = end
+
+    def _by_length(
+        self, sentences: NDArray[np.int64], n_words: NDArray[np.int64]
+    ) -> Iterator[NDArray[np.int64]]:
+        """Sentences in their order; those that are parsed with first order are apart."""
+        if self.first_order_from is None:
+            yield sentences
+            return
+        is_long = n_words[sentences] >= self.first_order_from
+        yield from np.split(sentences, np.flatnonzero(np.diff(is_long)) + 1)
 
     def score(
         self,
@@ -211,9 +240,19 @@ class Decoder:
         """The trees of some sentences under their constraints."""
         # Decoding uses uncalibrated scores (Smith & Smith 2007, section 4); the temperature only
         # calibrates the probabilities that are reported.
+        longest = self.first_order_from
+        if longest is not None and encoded.n_words[sentences[0]] >= longest:  # and all others
+            other = first_order_decoder(self)
+            return other.parse(encoded, sentences, probabilities, constraints).as_fallback(
+                FIRST_ORDER
+            )
         scored = self.score(encoded, sentences, constraints)
         marginals = self._decoding_marginals(scored)
-        found = self._found(scored, marginals)
+        late = np.zeros(len(sentences) if self.is_limited else 0, dtype=np.int8)
+        if self.time_limit is None or constraints is not None:
+            found = self._found(scored, marginals)
+        else:
+            found, late = decode_in_time(self, scored, self.time_limit)
         labels, given_arc = self.model.labeller.label(
             encoded, sentences, found.heads, found.labels, probabilities=probabilities
         )
@@ -223,8 +262,9 @@ class Decoder:
         if not probabilities:
             nothing = np.empty(0)
             return ParsedTrees(
-                found.heads, chosen, nothing, nothing, nothing, found.certified, found.gaps
-            )
+                found.heads, chosen, nothing, nothing, nothing, found.certified, found.gaps,
+                fallbacks=late,
+            )  # fmt: skip
         trees = TreeLists(found.heads, labels, np.ones(len(sentences), np.int64))
         marginals = self.calibrated(scored, marginals)
         arcs, given_arc, log_probs = self.probabilities(scored, trees, given_arc, marginals)
@@ -232,8 +272,14 @@ class Decoder:
             _, given_arc = constraints.with_labels(labels, given_arc)
         others = runner_ups(_summed_over_labels(marginals), scored.summed.n_words, found.heads)
         return ParsedTrees(
-            found.heads, chosen, arcs, given_arc, log_probs, found.certified, found.gaps, *others
-        )
+            found.heads, chosen, arcs, given_arc, log_probs, found.certified, found.gaps, *others,
+            fallbacks=late,
+        )  # fmt: skip
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether trees may be other than those that the model would find without limits."""
+        return self.time_limit is not None or self.first_order_from is not None
 
     def _decoding_marginals(self, scored: Scored) -> Marginals | None:
         """The marginals that trees are chosen by, at temperature 1."""
