@@ -61,7 +61,12 @@ def parse(
     model: ModelFile = None,
     output: Annotated[
         str,
-        typer.Option("--output", "-o", metavar="FILE", help="Output file; - is standard output."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Output file; - is standard output, .parquet a table of sentences.",
+        ),
     ] = "-",
     output_dir: OutputFolder = None,
     shard: Shard = None,
@@ -279,6 +284,19 @@ def parse(
         )
         watched = (seen.watched(block) for block in blocks)
         list_least_certain(parser, watched, options, least_certain, output, as_json=as_json)
+        seen.warn()
+        return
+    if output.lower().endswith(".parquet"):
+        from arbora.data.parquet import write_parquet
+
+        parsed = (
+            stage(seen.watched(chunk.block))
+            for path in paths
+            for chunk in parser.chunks(
+                path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
+            )
+        )
+        write_parquet(output, parsed)
         seen.warn()
         return
     join = TextJoiner()

@@ -14,6 +14,7 @@ from arbora.features import Encoded
 from arbora.inference.decoding import greedy_heads, possible_marginals
 from arbora.inference.engines import (
     DecodedTrees,
+    DualDecomposition,
     SecondOrder,
     TreeLists,
     first_order_engine,
@@ -30,9 +31,12 @@ from arbora.models.components import (
 from arbora.models.constraints import Constraints, check_trees, obeying
 from arbora.models.limits import (
     FIRST_ORDER,
+    LONG,
     apply_limits,
+    by_length,
     decode_in_time,
     first_order_decoder,
+    for_length,
 )
 from arbora.models.model import Model
 from arbora.models.parsed_trees import ParsedTrees
@@ -174,18 +178,8 @@ class Decoder:
             before = cells[start - 1] if start else 0
             end = int(np.searchsorted(cells, before + at_once, side="right"))
             end = max(end, start + 1)
-            yield from self._by_length(np.arange(start, end), encoded.n_words)
+            yield from by_length(self, np.arange(start, end), encoded.n_words)
             start = end
-
-    def _by_length(
-        self, sentences: NDArray[np.int64], n_words: NDArray[np.int64]
-    ) -> Iterator[NDArray[np.int64]]:
-        """Sentences in their order; those that are parsed with first order are apart."""
-        if self.first_order_from is None:
-            yield sentences
-            return
-        is_long = n_words[sentences] >= self.first_order_from
-        yield from np.split(sentences, np.flatnonzero(np.diff(is_long)) + 1)
 
     def score(
         self,
@@ -253,6 +247,8 @@ class Decoder:
             found = self._found(scored, marginals)
         else:
             found, late = decode_in_time(self, scored, self.time_limit)
+        if self.is_limited and for_length(self.engine, scored.batch.n_words) is not self.engine:
+            late = np.where(found.certified | (late > 0), late, LONG).astype(np.int8)
         labels, given_arc = self.model.labeller.label(
             encoded, sentences, found.heads, found.labels, probabilities=probabilities
         )
@@ -278,8 +274,8 @@ class Decoder:
 
     @property
     def is_limited(self) -> bool:
-        """Whether trees may be other than those that the model would find without limits."""
-        return self.time_limit is not None or self.first_order_from is not None
+        """Whether some trees may be other than those that the model would find without limits."""
+        return isinstance(self.engine, DualDecomposition) or self.first_order_from is not None
 
     def _decoding_marginals(self, scored: Scored) -> Marginals | None:
         """The marginals that trees are chosen by, at temperature 1."""
@@ -305,7 +301,7 @@ class Decoder:
         if self.decode in _GREEDY:
             return _greedy(scores)
         if marginals is None:
-            best: DecodedTrees = self.engine.decode(scores)
+            best: DecodedTrees = for_length(self.engine, scores.n_words).decode(scores)
             return best
         found = self.chooser.decode(scores)
         if marginals.exact:

@@ -1,4 +1,4 @@
-"""Trees within a time limit: few iterations first, more while there is time.
+"""Limits of the search: trees within a time limit, long sentences, first-order trees instead.
 
 Dual decomposition is asked for the trees of all sentences with few iterations. A sentence without a
 certificate is decoded again with four times as many, as long as the time that this will take, at
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from arbora.errors import ArgumentError
 from arbora.inference.engines import DecodedTrees, DualDecomposition
+from arbora.inference.pruning import LONG_SENTENCE
 from arbora.models.components import EveryArc
 from arbora.options import ParseOptions, spelled
 
@@ -27,18 +28,28 @@ if TYPE_CHECKING:
 __all__ = [
     "FALLBACKS",
     "FIRST_ORDER",
+    "LONG",
     "OUT_OF_TIME",
     "apply_limits",
+    "by_length",
     "decode_in_time",
     "first_order_decoder",
+    "for_length",
 ]
 
 # Why a tree is not the one that the model would find without limits.
-FALLBACKS = ("", "fewer iterations: the time limit", "first order: the sentence is too long")
-OUT_OF_TIME, FIRST_ORDER = 1, 2
+FALLBACKS = (
+    "",
+    "fewer iterations: the time limit",
+    "first order: the sentence is long",
+    "fewer iterations: the sentence is long",
+)
+OUT_OF_TIME, FIRST_ORDER, LONG = 1, 2, 3
 
 _FIRST = 50  # iterations
 _MORE = 4
+_WORK = 200_000  # iterations times words of a long sentence
+_USUAL = 500  # iterations, if the model says nothing
 
 
 def apply_limits(decoder: Decoder, options: ParseOptions) -> None:
@@ -60,6 +71,31 @@ def apply_limits(decoder: Decoder, options: ParseOptions) -> None:
     decoder.time_limit, decoder.first_order_from = options.time_limit, options.first_order_from
 
 
+def by_length(
+    decoder: Decoder, sentences: NDArray[np.int64], n_words: NDArray[np.int64]
+) -> list[NDArray[np.int64]]:
+    """Sentences in their order: long ones alone, those of first order apart from others."""
+    of_first = np.zeros(len(sentences), dtype=np.bool_)
+    if decoder.first_order_from is not None:
+        of_first = n_words[sentences] >= decoder.first_order_from
+    alone = isinstance(decoder.engine, DualDecomposition) & (n_words[sentences] > LONG_SENTENCE)
+    alone &= ~of_first
+    if not of_first.any() and not alone.any():
+        return [sentences]
+    cuts = (np.diff(of_first) != 0) | alone[1:] | alone[:-1]
+    return np.split(sentences, np.flatnonzero(cuts) + 1)
+
+
+def for_length(engine: Any, n_words: NDArray[np.int64]) -> Any:
+    """The engine for a piece of `by_length`: with fewer iterations for a long sentence."""
+    if not isinstance(engine, DualDecomposition) or len(n_words) != 1:
+        return engine
+    if n_words[0] <= LONG_SENTENCE:
+        return engine
+    most = max(_FIRST, _WORK // int(n_words[0]))
+    return replace(engine, max_iterations=min(engine.max_iterations or _USUAL, most))
+
+
 def first_order_decoder(decoder: Decoder) -> Decoder:
     """The first-order pruner of a higher-order model as a decoder."""
     pruner = decoder.model.companion
@@ -79,7 +115,7 @@ def decode_in_time(
     decoder: Decoder, scored: Scored, seconds: float
 ) -> tuple[DecodedTrees, NDArray[np.int8]]:
     """Trees, and which of them ran out of time."""
-    engine: Any = decoder.engine
+    engine: Any = for_length(decoder.engine, scored.batch.n_words)
     most = engine.max_iterations or 5000
     began = time.perf_counter()
     found: DecodedTrees = replace(engine, max_iterations=min(_FIRST, most)).decode(scored.scores)
