@@ -124,7 +124,8 @@ def measure(parser: Parser, pattern: Pattern, test: Path) -> dict[str, Any]:
     corrected, checked = interval(total, LEVEL, bias)
     best = Bias(float((gold[sampled].sum() + 1) / (found["best"][sampled].sum() + 1)))
     return {
-        "pattern": re.sub(r'lemma="[^"]*"', "lemma=...", pattern.text), "gold": float(gold[rest].sum()), "expected": total.expected,
+        "pattern": re.sub(r'lemma="[^"]*"', "lemma=...", pattern.text),
+        "gold": float(gold[rest].sum()), "expected": total.expected,
         "best": total.best, "best_corrected": total.best * best.ratio, "corrected": corrected,
         "interval": alone, "interval_with_gold": checked, "ratio": bias.ratio,
         "dispersion": bias.dispersion, "seconds": seconds,
