@@ -19,7 +19,7 @@ BEGIN, END = "<!-- import graph: begin -->", "<!-- import graph: end -->"
 LAYERS: list[tuple[str, ...]] = [
     ("cli", "spacy"),
     ("server",),
-    ("annotation", "reproduction"),
+    ("annotation", "corpus", "reproduction"),
     ("pipeline",),
     ("parsers",),
     ("fitting",),

@@ -12,6 +12,7 @@ __all__ = [
     "FileError",
     "ModelError",
     "NoTreeError",
+    "PatternError",
     "ScoreError",
     "ShapeError",
     "SolverError",
@@ -29,6 +30,26 @@ class AlignmentError(ArboraError):
 
 class ArgumentError(ArboraError):
     """An option or argument has an invalid value."""
+
+
+class PatternError(ArgumentError):
+    """A pattern that cannot be read: `at` is the place of the error in `text`, from 0."""
+
+    def __init__(self, sentence: str, text: str, at: int) -> None:
+        super().__init__(f"{sentence} (character {at + 1} of the pattern {text!r}).")
+        self.sentence = sentence
+        self.text = text
+        self.at = at
+
+    def __reduce__(self) -> tuple[type[PatternError], tuple[str, str, int]]:
+        return PatternError, (self.sentence, self.text, self.at)
+
+    def pointed(self) -> str:
+        """The pattern with a caret under the place, on two lines."""
+        from arbora.drawing.widths import cell_width, visible
+
+        before = cell_width(visible(self.text[: self.at]))
+        return f"{visible(self.text)}\n{' ' * before}^"
 
 
 class ShapeError(ArboraError):

@@ -16,9 +16,11 @@ from arbora.cli import (
     cluster,
     compare,
     convert,
+    count,
     draw,
     evaluate,
     explain,
+    grep,
     inspect,
     models,
     parse,
@@ -50,6 +52,7 @@ app = typer.Typer(
 WORK = "Train and parse"
 ANNOTATE = "Annotate"
 EVALUATE = "Evaluate"
+CORPUS = "Ask a corpus"
 DATA = "Inspect data and models"
 
 app.command("train", rich_help_panel=WORK, epilog=train.EXAMPLES)(train.train)
@@ -63,6 +66,8 @@ app.command("select", rich_help_panel=ANNOTATE, epilog=select.EXAMPLES)(select.s
 app.command("evaluate", rich_help_panel=EVALUATE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command("compare", rich_help_panel=EVALUATE, epilog=compare.EXAMPLES)(compare.compare)
 app.command("reproduce", rich_help_panel=EVALUATE, epilog=reproduce.EXAMPLES)(reproduce.reproduce)
+app.command("count", rich_help_panel=CORPUS, epilog=count.EXAMPLES)(count.count)
+app.command("grep", rich_help_panel=CORPUS, epilog=grep.EXAMPLES)(grep.grep)
 app.command("stats", rich_help_panel=DATA, epilog=stats.EXAMPLES)(stats.stats)
 app.command("convert", rich_help_panel=DATA, epilog=convert.EXAMPLES)(convert.convert)
 app.command("draw", rich_help_panel=DATA, epilog=draw.EXAMPLES)(draw.draw)

@@ -27,6 +27,8 @@ arbora parse test.conllu | arbora convert - - --to conll2009
 
 arbora convert wsj/22 dev.conll --from ptb --head-rules yamada2003 --to conllx
 
+arbora convert train.conllu train.parquet --to parquet
+
 arbora convert ddt.conll ddt-u.conll --from conllx --to conllx --universal-tags ddt"""
 
 
@@ -39,7 +41,7 @@ def convert(
     ],
     target: Annotated[str, typer.Argument(metavar="OUT", help="- is standard output.")],
     to: Annotated[
-        str, typer.Option(metavar="NAME", help="conllu, conllx, conll2008 or conll2009.")
+        str, typer.Option(metavar="NAME", help="conllu, conllx, conll2008, conll2009 or parquet.")
     ],
     format: Annotated[  # noqa: A002  # the option's name
         str | None,
@@ -79,6 +81,10 @@ def convert(
     if target != "-":
         check_writable(target)
 
+    if to == "parquet":
+        _to_parquet(sources, target, format, skip_bad, quiet)
+        return
+
     from arbora.data import convert as do
 
     with byte_progress("converting", _size(sources), quiet=quiet) as bar:
@@ -91,6 +97,30 @@ def convert(
         write_json(answer.to_dict())
     elif not quiet:
         tell(_summary(answer))
+
+
+def _to_parquet(
+    sources: list[str],
+    target: str,
+    format: str | None,  # noqa: A002  # the option's name
+    skip_bad: bool,
+    quiet: bool,
+) -> None:
+    """Writes files to a Parquet file, which holds all that CoNLL-U can hold."""
+    from arbora.data import read_blocks
+    from arbora.data.folders import files_of
+    from arbora.data.parquet import write_parquet
+
+    if target == "-":
+        raise ArgumentError("Parquet is written to a file, not to standard output.")
+    blocks = (
+        chunk.block
+        for path in files_of(list(sources), format)
+        for chunk in read_blocks(path, format, skip_bad, report_skipped)
+    )
+    count = write_parquet(target, blocks)
+    if not quiet:
+        tell(f"{count:,} sentences to Parquet; nothing was lost.")
 
 
 def _summary(answer: Conversion) -> str:

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from arbora.cli.terminal import tell, visible
-from arbora.errors import ArboraError, DataWarning, reason
+from arbora.errors import ArboraError, DataWarning, PatternError, reason
 
 __all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CommandGroup", "tidy_up_when_terminated"]
 
@@ -54,12 +54,22 @@ class CommandGroup(TyperGroup):
         except (ArboraError, OSError, UnicodeError, MemoryError) as error:
             _discard_output()
             _print_error(_sentence(error))
+            _point_at(error)
             raise typer.Exit(FAILED) from None
         return answer
 
 
+def _point_at(error: Exception) -> None:
+    """Shows a pattern with a caret under the place of its error."""
+    if isinstance(error, PatternError):
+        with contextlib.suppress(OSError):
+            typer.echo("\n".join(f"  {line}" for line in error.pointed().split("\n")), err=True)
+
+
 def _sentence(error: Exception) -> str:
     match error:
+        case PatternError():
+            text = error.sentence
         case ArboraError():
             text = str(error)
         case OSError(filename=None):

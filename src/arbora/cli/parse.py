@@ -17,6 +17,15 @@ from arbora.cli.files import (
     check_writable,
     report_skipped,
 )
+from arbora.cli.parse_folder import (
+    CompressionOption,
+    LogFile,
+    OutputFolder,
+    Shard,
+    Verbose,
+    logging_to,
+    parse_folder,
+)
 from arbora.cli.progress import byte_progress
 from arbora.cli.shared import FormatOption, ModelFile, Quiet, SkipBad, Threads
 from arbora.cli.terminal import tell
@@ -53,8 +62,16 @@ def parse(
     model: ModelFile = None,
     output: Annotated[
         str,
-        typer.Option("--output", "-o", metavar="FILE", help="Output file; - is standard output."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Output file; - is standard output, .parquet a table of sentences.",
+        ),
     ] = "-",
+    output_dir: OutputFolder = None,
+    shard: Shard = None,
+    compression: CompressionOption = None,
     decode: Annotated[
         Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"] | None,
         typer.Option(
@@ -180,12 +197,49 @@ def parse(
             show_default=True,
         ),
     ] = _LONGEST_SENTENCE,
+    solver: Annotated[
+        Literal["subgradient", "ad3", "branch"] | None,
+        typer.Option(
+            metavar="NAME", help="Solver of models with dual decomposition (default: the model's)."
+        ),
+    ] = None,
+    max_iterations: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=_LARGEST_COUNT,
+            metavar="N",
+            help="Iterations per sentence of models with dual decomposition.",
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            metavar="S",
+            help="Seconds per sentence of models with dual decomposition; then the best tree so "
+            "far is kept, and a comment says so.",
+        ),
+    ] = None,
+    first_order_from: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=_LARGEST_COUNT,
+            metavar="N",
+            help="Sentences of at least N words get first-order trees from a higher-order model, "
+            "and a comment says so.",
+        ),
+    ] = None,
     threads: Threads = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
+    log_file: LogFile = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object; with --least-certain.")
+        bool,
+        typer.Option("--json", help="Print one JSON object; with --least-certain or --output-dir."),
     ] = False,
 ) -> None:
     """Parse files or text; in files, HEAD and DEPREL are replaced.
@@ -197,8 +251,17 @@ def parse(
 
     Existing heads and labels are ignored unless --keep-heads is given, but must be valid.
     """
-    if as_json and least_certain is None:
-        raise ArgumentError("--json requires --least-certain: trees are written as CoNLL.")
+    if as_json and least_certain is None and output_dir is None:
+        raise ArgumentError(
+            "--json requires --least-certain or --output-dir: trees are written as CoNLL."
+        )
+    if output_dir is None and (shard is not None or compression is not None):
+        raise ArgumentError("--shard and --compression require --output-dir.")
+    if output_dir is not None and (output != "-" or least_certain is not None or not files):
+        raise ArgumentError(
+            "--output-dir takes files and folders, and cannot be combined with --output or "
+            "--least-certain."
+        )
     check_one_input(*(files or ["-"]))
     paths = [as_source(argument) for argument in files or ["-"]]
     if output != "-":
@@ -215,9 +278,18 @@ def parse(
         decode=decode, trees=trees, probabilities=probabilities or least_certain is not None,
         kbest=kbest, samples=samples, tag_samples=tag_samples, seed=seed, certificates=certificates,
         head_sets=head_sets, head_sets_by=head_sets_by, keep_heads=keep_heads,
-        allow_missing=allow_missing, retag=retag, source=source,
-        max_words=max_words,
+        allow_missing=allow_missing, retag=retag, source=source, max_words=max_words,
+        solver=solver, max_iterations=max_iterations, time_limit=time_limit,
+        first_order_from=first_order_from,
     )  # fmt: skip
+    if output_dir is not None:
+        with logging_to(log_file, verbose):
+            parse_folder(
+                parser, files or [], output_dir, options, model=model, shard=shard,
+                compression=compression, format=format, skip_bad=skip_bad, quiet=quiet,
+                as_json=as_json,
+            )  # fmt: skip
+        return
     stage = parser.stage(options)  # raises errors before anything is written
     seen = parser.unfamiliar()
     if options.probabilities:
@@ -232,6 +304,19 @@ def parse(
         )
         watched = (seen.watched(block) for block in blocks)
         list_least_certain(parser, watched, options, least_certain, output, as_json=as_json)
+        seen.warn()
+        return
+    if output.lower().endswith(".parquet"):
+        from arbora.data.parquet import write_parquet
+
+        parsed = (
+            stage(seen.watched(chunk.block))
+            for path in paths
+            for chunk in parser.chunks(
+                path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
+            )
+        )
+        write_parquet(output, parsed)
         seen.warn()
         return
     join = TextJoiner()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeGuard
 
 from arbora.data.block import Block
 from arbora.data.formats import Piece, Place, Reader, format_named, recognise
-from arbora.data.source import ReadPath, Source, open_source
+from arbora.data.source import ReadPath, Source, check_path, open_source
 from arbora.errors import ArgumentError, DataError, DataWarning, FileError
 
 __all__ = [
@@ -18,6 +21,7 @@ __all__ = [
     "Chunk",
     "OnError",
     "is_model",
+    "is_parquet_file",
     "read_blocks",
 ]
 
@@ -84,6 +88,12 @@ def read_blocks(
             raise ArgumentError(f"{name} must be True or False, not {value!r}.")
     if on_error is not None and not callable(on_error):
         raise ArgumentError(f"on_error must be a function of an error, not {on_error!r}.")
+    if format is None and is_parquet_file(path):
+        from arbora.data.parquet import read_parquet
+
+        for block in read_parquet(path, max_words):
+            yield Chunk(block, (), 0, None, format="conllu")
+        return
     with open_source(path) as source:
         _check_not_a_model(source)
         name, known = (format, True) if format is not None else _recognised(source)
@@ -100,6 +110,18 @@ def read_blocks(
                 for error in chunk.errors:
                     on_error(error)
             yield chunk
+
+
+def is_parquet_file(path: ReadPath | Source) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether a file is Parquet, which is read from its end, so that a pipe cannot be."""
+    if not isinstance(path, str | os.PathLike) or path == "-":
+        return False
+    check_path(path)
+    if not Path(path).is_file():
+        return False
+    from arbora.data.parquet import is_parquet
+
+    return is_parquet(path)
 
 
 def _recognised(source: Source) -> tuple[str, bool]:

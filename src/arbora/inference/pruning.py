@@ -9,6 +9,7 @@ every class, so every sentence keeps a tree.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from arbora.inference.engines import FirstOrderEngine
 from arbora.scores import Layout, Scores
 from arbora.types import IntArray
 
-__all__ = ["Pruning", "likely_arcs"]
+__all__ = ["LONG_SENTENCE", "Pruning", "likely_arcs"]
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,30 @@ class Pruning:
         return Pruning(kept, self.layout)
 
 
+class Limits(NamedTuple):
+    """What stays of a word's arcs: those of a relative probability, and at most so many."""
+
+    threshold: float = 1e-4
+    heads: int = 10
+
+
+# Parts of two or three arcs of one head grow with the square of the number of its possible
+# modifiers, which grows with the length; and sentences that long are usually no sentences.
+LONG_SENTENCE = 200  # words
+_OF_LONG = Limits(1e-2, 3)
+
+
 def likely_arcs(
     scores: Scores, engine: FirstOrderEngine, threshold: float = 1e-4, heads: int = 10
 ) -> Pruning:
-    """Prunes unlabelled first-order scores."""
+    """Prunes unlabelled first-order scores; sentences above `LONG_SENTENCE` keep fewer arcs."""
     packed = engine.packed(scores)
     marginals = packed.sums(marginals=True).marginals
     best = engine.decode(possible_marginals(scores, marginals)).heads
-    return Pruning(packed.prune(marginals, best, threshold, heads), scores.layout)
+    kept = packed.prune(marginals, best, threshold, heads)
+    is_long = scores.n_words > LONG_SENTENCE
+    if is_long.any():
+        limits = Limits(max(threshold, _OF_LONG.threshold), min(heads, _OF_LONG.heads))
+        few = packed.prune(marginals, best, *limits)
+        kept = np.where(np.repeat(is_long, (scores.n_words + 1) ** 2), few, kept)
+    return Pruning(kept, scores.layout)

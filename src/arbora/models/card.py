@@ -30,10 +30,12 @@ _ENTRIES: dict[str, tuple[type, ...]] = {
     "stages": (dict,),
     "trained_on": (dict, _NOTHING),
     "vocabulary": (dict, _NOTHING),
+    "weighting": (dict,),
 }
 # Required entries of nested tables, with their types.
 _PARTS: dict[str, dict[str, tuple[type, ...]]] = {
     "averaging": {"samples": _COUNT, "scale": _NUMBER},
+    "weighting": {"temperature": _NUMBER},
     "dev": {"uas": _NUMBER, "las": (*_NUMBER, _NOTHING), "rule": _TEXT},
     "pruning": {"arcs_per_word": _NUMBER, "oracle_uas": _NUMBER},
     "reranking": {"first_uas": (*_NUMBER, _NOTHING), "oracle_uas": (*_NUMBER, _NOTHING)},

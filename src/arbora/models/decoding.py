@@ -12,11 +12,22 @@ from numpy.typing import NDArray
 from arbora.errors import ArgumentError
 from arbora.features import Encoded
 from arbora.inference.decoding import possible_marginals
-from arbora.inference.engines import DecodedTrees, SecondOrder, TreeLists, first_order_engine
+from arbora.inference.engines import (
+    DecodedTrees,
+    DualDecomposition,
+    SecondOrder,
+    TreeLists,
+    first_order_engine,
+)
 from arbora.inference.marginals import Marginals
 from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
-from arbora.models.components import FirstOrderPruner, JointLabels, StagedLabels, with_root_labels
+from arbora.models.components import (
+    FirstOrderPruner,
+    JointLabels,
+    StagedLabels,
+    with_root_labels,
+)
 from arbora.models.constraints import Constraints, check_trees, obeying
 from arbora.models.decoding_steps import (
     greedy_trees,
@@ -25,6 +36,15 @@ from arbora.models.decoding_steps import (
     summed_over_labels,
 )
 from arbora.models.head_sets import HeadSetLevel, heads_within
+from arbora.models.limits import (
+    FIRST_ORDER,
+    LONG,
+    apply_limits,
+    by_length,
+    decode_in_time,
+    first_order_decoder,
+    for_length,
+)
 from arbora.models.model import Model
 from arbora.models.parsed_trees import ParsedTrees
 from arbora.models.reranker import Candidates, best_places
@@ -76,6 +96,8 @@ class Decoder:
         self.decode: DecodeName = decode or model.options.decode or "map"
         self.trees: TreeClass = trees or model.decode_trees
         self.engine = model.engine(threads, self.trees)
+        self.time_limit: float | None = None
+        self.first_order_from: int | None = None
         self.chooser = first_order_engine(self.trees, model.root, threads)
         self.head_sets: HeadSetLevel | None = None
 
@@ -86,6 +108,7 @@ class Decoder:
         decoder.check(options)
         if options.head_sets is not None:
             decoder.head_sets = decoder.head_set_level(options)
+        apply_limits(decoder, options)
         return decoder
 
     def head_set_level(self, options: ParseOptions) -> HeadSetLevel:
@@ -182,7 +205,7 @@ class Decoder:
             before = cells[start - 1] if start else 0
             end = int(np.searchsorted(cells, before + at_once, side="right"))
             end = max(end, start + 1)
-            yield np.arange(start, end)
+            yield from by_length(self, np.arange(start, end), encoded.n_words)
             start = end
 
     def score(
@@ -238,9 +261,21 @@ class Decoder:
         """The trees of some sentences under their constraints."""
         # Decoding uses uncalibrated scores (Smith & Smith 2007, section 4); the temperature only
         # calibrates the probabilities that are reported.
+        longest = self.first_order_from
+        if longest is not None and encoded.n_words[sentences[0]] >= longest:  # and all others
+            other = first_order_decoder(self)
+            return other.parse(encoded, sentences, probabilities, constraints).as_fallback(
+                FIRST_ORDER
+            )
         scored = self.score(encoded, sentences, constraints)
         marginals = self._decoding_marginals(scored)
-        found = self._found(scored, marginals)
+        late = np.zeros(len(sentences) if self.is_limited else 0, dtype=np.int8)
+        if self.time_limit is None or constraints is not None:
+            found = self._found(scored, marginals)
+        else:
+            found, late = decode_in_time(self, scored, self.time_limit)
+        if self.is_limited and for_length(self.engine, scored.batch.n_words) is not self.engine:
+            late = np.where(found.certified | (late > 0), late, LONG).astype(np.int8)
         labels, given_arc = self.model.labeller.label(
             encoded, sentences, found.heads, found.labels,
             probabilities=probabilities or self.head_sets is not None,
@@ -251,8 +286,9 @@ class Decoder:
         if not probabilities and self.head_sets is None:
             nothing = np.empty(0)
             return ParsedTrees(
-                found.heads, chosen, nothing, nothing, nothing, found.certified, found.gaps
-            )
+                found.heads, chosen, nothing, nothing, nothing, found.certified, found.gaps,
+                fallbacks=late,
+            )  # fmt: skip
         trees = TreeLists(found.heads, labels, np.ones(len(sentences), np.int64))
         marginals = self.calibrated(scored, marginals)
         arcs, given_arc, log_probs = self.probabilities(scored, trees, given_arc, marginals)
@@ -266,8 +302,13 @@ class Decoder:
             sets = heads_within(every, n_words, least)
         return ParsedTrees(
             found.heads, chosen, arcs, given_arc, log_probs, found.certified, found.gaps,
-            *runner_ups(every, n_words, found.heads), *sets,
+            *runner_ups(every, n_words, found.heads), *sets, fallbacks=late,
         )  # fmt: skip
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether some trees may be other than those that the model would find without limits."""
+        return isinstance(self.engine, DualDecomposition) or self.first_order_from is not None
 
     def _decoding_marginals(self, scored: Scored) -> Marginals | None:
         """The marginals that trees are chosen by, at temperature 1."""
@@ -293,7 +334,7 @@ class Decoder:
         if self.decode in _GREEDY:
             return greedy_trees(scores)
         if marginals is None:
-            best: DecodedTrees = self.engine.decode(scores)
+            best: DecodedTrees = for_length(self.engine, scores.n_words).decode(scores)
             return best
         found = self.chooser.decode(scores)
         if marginals.exact:

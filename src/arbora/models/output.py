@@ -17,6 +17,7 @@ from arbora.models.averaging import Averaged
 from arbora.models.constraints import Constraints, obeying
 from arbora.models.decoding import Decoder
 from arbora.models.enhanced import has_enhanced, without_enhanced
+from arbora.models.limits import FALLBACKS
 from arbora.models.parsed_trees import ParsedTrees
 from arbora.models.tag_draws import TagDraws
 from arbora.models.uncertainty import UncertainArc, least_certain
@@ -28,7 +29,7 @@ __all__ = ["ParsedBlock", "ParsedSentence", "label_block", "parse_block"]
 
 # Comments and MISC entries that an earlier parse wrote.
 _OF_OTHER_TREES = [
-    "arbora.rank", "arbora.certified", "arbora.gap", "arbora.log_prob",
+    "arbora.rank", "arbora.fallback", "arbora.certified", "arbora.gap", "arbora.log_prob",
     "arbora.arc_probabilities", "arbora.label_probabilities", "arbora.probabilities", "ArcProb",
     "LabelProb", "arbora.head_sets", "HeadSet",
 ]  # fmt: skip
@@ -191,13 +192,17 @@ class ParsedBlock:
 
     def _comments(self, probabilities: bool, certificates: bool) -> list[str] | None:
         sets = [] if self.block.layout.universal else self._head_sets()
-        if self.ranks is None and not probabilities and not certificates and not sets:
+        marked = self.trees.fallbacks.any()
+        asked = probabilities or certificates or self.ranks is not None
+        if not asked and not sets and not marked:
             return None
         lines = []
         start = 0
         counts = self.block.n_words[self.sentences]
         for i, count in enumerate(counts.tolist()):
             comments = [] if self.ranks is None else self._rank(i)
+            if marked and self.trees.fallbacks[i]:
+                comments.append(f"# arbora.fallback = {FALLBACKS[self.trees.fallbacks[i]]}")
             if certificates:
                 comments += self._certificate(i)
             if (probabilities or self.ranks is not None) and len(self.trees.log_probs):

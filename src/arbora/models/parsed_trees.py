@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ class ParsedTrees:
     provably the best, and `gaps` has an upper bound on how much better another tree may be.
     `set_heads` has the heads of all words' head sets, one set after the other, and `set_sizes` the
     numbers of heads.
+    `fallbacks`, empty without limits, says why trees are not what they would be without (`limits`).
     """
 
     heads: IntArray
@@ -35,6 +36,7 @@ class ParsedTrees:
     runner_up_probabilities: FloatArray = field(default_factory=lambda: np.empty(0))
     set_heads: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     set_sizes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    fallbacks: NDArray[np.int8] = field(default_factory=lambda: np.empty(0, dtype=np.int8))
 
     @classmethod
     def joined(cls, parts: Sequence[ParsedTrees]) -> ParsedTrees:
@@ -44,3 +46,11 @@ class ParsedTrees:
             return cls(none, none, nothing, nothing, nothing)
         names = [each.name for each in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+    def as_fallback(self, reason: int) -> ParsedTrees:
+        """The same trees as those of another model: without certificates, marked with a reason."""
+        count = len(self.certified)
+        return replace(
+            self, certified=np.zeros(count, dtype=np.bool_), gaps=np.full(count, np.inf),
+            fallbacks=np.full(count, reason, dtype=np.int8),
+        )  # fmt: skip

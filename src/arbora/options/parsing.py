@@ -8,7 +8,7 @@ from typing import Literal
 from arbora.errors import ArgumentError
 from arbora.names import TreeClass
 from arbora.options.declare import Component, option
-from arbora.options.inference import DecodeName
+from arbora.options.inference import DecodeName, SolverName
 from arbora.options.spelling import spelled
 
 __all__ = ["HeadSetGroups", "ParseOptions"]
@@ -87,6 +87,27 @@ class ParseOptions(Component):
         2000,
         "Maximum sentence length: time grows with the cube of the length, memory with the square.",
         "Trees and decoding", low=1, high=10**9,
+    )  # fmt: skip
+
+    solver: SolverName | None = option(
+        None, "Solver of models with dual decomposition.", "Trees and decoding",
+        default_text="the model's",
+    )  # fmt: skip
+    max_iterations: int | None = option(
+        None, "Iterations per sentence of models with dual decomposition.", "Trees and decoding",
+        low=1, high=10**9, default_text="the model's",
+    )  # fmt: skip
+    time_limit: float | None = option(
+        None,
+        "Seconds per sentence for models with dual decomposition: then the best tree so far is "
+        "kept, and a comment says so. Results may differ between runs.",
+        "Trees and decoding", low=0.0, default_text="none",
+    )  # fmt: skip
+    first_order_from: int | None = option(
+        None,
+        "Sentences of at least so many words get the tree of a higher-order model's first-order "
+        "pruner, and a comment says so.",
+        "Trees and decoding", low=1, high=10**9, default_text="none",
     )  # fmt: skip
 
     def __post_init__(self) -> None:

@@ -349,6 +349,13 @@ class Parser(Questions, Calibrating):
         model = self.model if how.source is None else self.model.with_source(how.source)
         return Decoder.for_options(model, self.threads, how)
 
+    def fit_weights(self, dev: TreebankSource) -> float:
+        """Fits the temperature of `sample_weighted` on annotated sentences; it is saved with the
+        model."""
+        temperature = self.weights_temperature(read_annotated(dev, "dev"))
+        self._model = self.model.with_card(weighting={"temperature": temperature})
+        return temperature
+
     def evaluate(self, gold: TreebankSource, **options: Any) -> AttachmentScores:
         """Parses annotated sentences and scores the result."""
         from arbora.evaluation import evaluate

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arbora.arrays import as_heads
+from arbora.arrays import as_count, as_heads
 from arbora.data import Block, Sentence
 from arbora.data.treebank import read_treebank
 from arbora.errors import ArgumentError
@@ -15,6 +15,7 @@ from arbora.inference import LoopyTrees, ProjectiveTrees, SecondOrderTrees, Span
 from arbora.inference.seen import SeenTrees
 from arbora.inference.tree_checks import are_trees
 from arbora.models.decoding import Decoder, Scored
+from arbora.models.draws import WeightedSamples, draw_trees, fit_weight_temperature, is_weighted
 from arbora.models.hidden_clusters import HiddenClusters
 from arbora.models.model import Model
 from arbora.models.output import ParsedSentence, label_block, parse_block
@@ -102,6 +103,35 @@ class Questions:
             inference.factors or "pairs",
         )  # fmt: skip
         return _with_words(beliefs, sentence)
+
+    def sample_weighted(
+        self, sentence: Sentence, count: int = 100, seed: int = 0, temperature: float | None = None
+    ) -> WeightedSamples:
+        """Draws of trees, with weights for models that cannot be drawn from.
+
+        First-order and exact second-order models give exact draws with equal weights. For other
+        models the draws are those of the first-order pruner, with importance weights for the
+        model's scores divided by `temperature`: by default the one that `fit_weights` has fitted.
+        A small effective sample size says that the pruner and the model disagree.
+        """
+        encoded = self.model.encoder.encode(self._block(sentence))
+        found = draw_trees(
+            self.decoder(), encoded, np.array([0]), as_count(count, "count"), seed, np.array([0]),
+            temperature,
+        )  # fmt: skip
+        heads = found.heads.reshape(found.count, -1)
+        return WeightedSamples(heads, found.weights[0], float(found.effective[0]))
+
+    def weights_temperature(self, block: Block) -> float:
+        """The temperature of the weights of `sample_weighted` that fits annotated sentences best.
+
+        1 for models whose draws need no weights.
+        """
+        decoder, prepared = self.decoder(), self.prepare(block, ParseOptions())
+        if not is_weighted(decoder):
+            return 1.0
+        encoded = self.model.encoder.encode(prepared)
+        return fit_weight_temperature(decoder, encoded, np.asarray(block.heads))
 
     def cluster_posteriors(self, sentence: Sentence) -> FloatArray:
         """The posteriors p(z | x, edge) of a model's hidden clusters, (n+1, n+1, clusters).

@@ -11,6 +11,7 @@ import numpy as np
 
 from arbora.arrays import as_count
 from arbora.data import Block, Chunk, Sentence
+from arbora.data.blocks import is_parquet_file
 from arbora.data.source import ReadPath, Source, check_path, open_source
 from arbora.data.treebank import TreebankSource, read_treebank
 from arbora.errors import ArboraError, ArgumentError, DataError
@@ -289,6 +290,9 @@ class Pipeline(Parser):
         on_error: Callable[[DataError], object] | None = None,
     ) -> Iterator[Chunk]:
         """A file in blocks. Raw text is segmented, if it is recognised or the format is `text`."""
+        if is_parquet_file(path):
+            yield from super().chunks(path, options, format=format)
+            return
         with open_source(path) as source:
             if format is None and self.segmenter is not None:
                 format = TEXT if looks_like_text(source.peek(PEEKED)) else None  # noqa: A001

@@ -1,0 +1,220 @@
+"""`arbora parse --output-dir`: many files, with a manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from arbora.cli.output import write_json
+from arbora.cli.progress import step_progress
+from arbora.cli.terminal import tell
+from arbora.errors import ArgumentError, DataError, unreadable, unwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from arbora.corpus.folder_run import FileFigures, RunSummary
+    from arbora.models.vocabulary import Unfamiliar
+    from arbora.options import ParseOptions
+    from arbora.parsers import Parser
+
+__all__ = [
+    "SOME_FAILED",
+    "CompressionOption",
+    "LogFile",
+    "OutputFolder",
+    "Shard",
+    "Verbose",
+    "logging_to",
+    "parse_folder",
+]
+
+SOME_FAILED = 1  # the exit status if some files could not be parsed
+
+OutputFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--output-dir",
+        metavar="FOLDER",
+        help="Parse every file of the inputs, files or folders, into this folder. Finished files "
+        "are skipped, so that an interrupted run can be repeated.",
+    ),
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        metavar="I/N", help="With --output-dir: every N-th file from the I-th on, for job arrays."
+    ),
+]
+CompressionOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="With --output-dir: compress outputs as gz, bz2, xz or zst, or none (default: as the "
+        "input).",
+    ),
+]
+LogFile = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Append a log of files and errors to this file.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Report every file on standard error.")
+]
+
+
+@contextmanager
+def logging_to(log_file: str | None, verbose: bool) -> Iterator[None]:
+    """Sends Arbora's log to a file and, if it is wanted, to standard error."""
+    log = logging.getLogger("arbora")
+    handlers: list[logging.Handler] = []
+    if log_file is not None:
+        try:
+            handlers.append(logging.FileHandler(log_file, encoding="utf-8"))
+        except OSError as error:
+            raise unwritable(log_file, error) from error
+    if verbose:
+        handlers.append(logging.StreamHandler())
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        log.addHandler(handler)
+    before = log.level
+    if handlers:
+        log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
+        for handler in handlers:
+            log.removeHandler(handler)
+            handler.close()
+
+
+def parse_folder(
+    parser: Parser,
+    inputs: list[str],
+    folder: str,
+    options: ParseOptions,
+    *,
+    model: str | None,
+    shard: str | None,
+    compression: str | None,
+    format: str | None,  # noqa: A002  # the option's name
+    skip_bad: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Parses all files into a folder, and reports; exits with 1 if some files failed."""
+    from arbora.corpus.files import corpus_files
+    from arbora.corpus.folder_run import FolderRun, output_name, sharded
+
+    if "-" in inputs:
+        raise ArgumentError("--output-dir takes files and folders, not standard input.")
+    parser.decoder(options)  # raises errors before anything is written
+    output_name("", compression)
+    given = corpus_files(inputs)
+    inside = Path(folder).resolve()
+    for file in given:
+        if inside in file.path.resolve().parents:
+            raise ArgumentError(f"{file.path} is in the output folder: choose another one.")
+    files = sharded(given, shard)
+    run = FolderRun(folder, _fingerprint(model, options, format, skip_bad))
+    began, seen = time.perf_counter(), parser.unfamiliar()
+
+    def parse_file(source: Path, target: str) -> FileFigures:
+        return _parse_file(parser, seen, source, target, options, format, skip_bad)
+
+    with step_progress("parsing", len(files), "files", quiet=quiet) as bar:
+        summary = run.parse(files, parse_file, compression, lambda _: bar.advance())
+    seen.warn()
+    summary.seconds = round(time.perf_counter() - began, 3)
+    if as_json:
+        write_json(summary.to_dict())
+    elif not quiet:
+        _report(summary)
+    if summary.failed:
+        raise typer.Exit(SOME_FAILED)
+
+
+def _parse_file(
+    parser: Parser,
+    seen: Unfamiliar,
+    source: Path,
+    target: str,
+    options: ParseOptions,
+    format: str | None,  # noqa: A002  # the option's name
+    skip_bad: bool,
+) -> FileFigures:
+    """Parses one file; its figures are counted on the way."""
+    from arbora.corpus.folder_run import FileFigures
+    from arbora.data import TextJoiner, format_named, open_output
+    from arbora.models.limits import FALLBACKS
+
+    figures, join, decoder = FileFigures(), TextJoiner(), parser.decoder(options)
+
+    def skipped(error: DataError) -> None:
+        figures.skipped[error.message] = figures.skipped.get(error.message, 0) + 1
+        logging.getLogger("arbora").warning("skipped: %s", error)
+
+    chunks = parser.chunks(source, options, format=format, skip_bad=skip_bad, on_error=skipped)
+    with open_output(target) as write:
+        for chunk in chunks:
+            if not len(chunk.block):
+                continue
+            parsed = parser.parse_block(seen.watched(chunk.block), options, decoder=decoder)
+            block = parsed.to_block(options.probabilities, options.certificates)
+            write(join(format_named(chunk.format).writer.write(block), chunk.format))
+            figures.sentences += len(chunk.block)
+            figures.words += chunk.block.total_words
+            figures.certified += int(parsed.trees.certified.sum())
+            for number, reason in enumerate(FALLBACKS[1:], 1):
+                found = int((parsed.trees.fallbacks == number).sum())
+                if found:
+                    figures.fallbacks[reason] = figures.fallbacks.get(reason, 0) + found
+    return figures
+
+
+def _fingerprint(
+    model: str | None,
+    options: ParseOptions,
+    format: str | None,  # noqa: A002  # the option's name
+    skip_bad: bool,
+) -> dict[str, Any]:
+    """What the outputs depend on, besides the inputs."""
+    from importlib.metadata import version
+
+    from arbora.pipeline.installed import find_model
+
+    path = find_model(model or None)
+    digest = hashlib.sha256()
+    try:
+        with Path(path).open("rb") as file:
+            while piece := file.read(1 << 20):
+                digest.update(piece)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return {
+        "version": version("arbora"), "model": digest.hexdigest(),
+        "format": format, "skip_bad": skip_bad, **asdict(options),
+    }  # fmt: skip
+
+
+def _report(summary: RunSummary) -> None:
+    """A summary on standard error, with the reasons of what went wrong."""
+    for name, reason in summary.failed.items():
+        tell(f"failed: {name}: {reason}")
+    for what, reasons in (("fallback", summary.fallbacks), ("skipped", summary.skipped)):
+        for reason, number in reasons.items():
+            tell(f"{what}: {number:,} sentences: {reason}.")
+    speed = f", {summary.words / summary.seconds:,.0f} words/s" if summary.seconds >= 0.01 else ""
+    tell(
+        f"{summary.parsed:,} files parsed, {summary.finished_before:,} finished before, "
+        f"{len(summary.failed):,} failed: {summary.sentences:,} sentences, {summary.words:,} "
+        f"words{speed}."
+    )

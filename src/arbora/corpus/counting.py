@@ -1,0 +1,327 @@
+"""Counts and searches over corpora of any size, in bounded memory."""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from arbora.corpus.estimator import Estimator, Grouping, Rows, count_annotated
+from arbora.corpus.files import corpus_files
+from arbora.corpus.pattern import Pattern, known_column
+from arbora.corpus.pattern_parser import read_pattern
+from arbora.corpus.statistics import Bias, Figures, estimate_bias, interval
+from arbora.data import Block, Sentence, read_blocks
+from arbora.data.source import ReadPath, source_name
+from arbora.errors import ArgumentError, DataError
+from arbora.models.draws import is_weighted, weight_temperature
+from arbora.options import ParseOptions
+from arbora.parsers import Parser
+
+__all__ = ["CountRow", "Counts", "Hit", "count", "grep"]
+
+_DRAWS = 16
+
+
+@dataclass(frozen=True)
+class CountRow:
+    """A count: corrected by the gold sample if there is one, with its interval, and others.
+
+    `expected` is the sum of probabilities, `best` the count in the trees that the parser chooses.
+    """
+
+    group: str
+    count: float
+    low: int
+    high: int
+    expected: float
+    best: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The answer of `count`."""
+
+    pattern: str
+    level: float
+    sentences: int
+    words: int
+    total: CountRow
+    groups: list[CountRow] = field(default_factory=list)
+    by: str | None = None
+    bias: Bias | None = None
+    effective: float | None = None  # the mean effective number of draws, if they have weights
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return asdict(self)
+
+    @property
+    def rows(self) -> list[CountRow]:
+        """The groups, or the total if there are none."""
+        return self.groups if self.by is not None else [self.total]
+
+
+@dataclass(frozen=True, order=True)
+class Hit:
+    """A sentence that probably has a match; `words` are those of the likeliest, from 1."""
+
+    probability: float
+    file: str = field(compare=False)
+    sentence: int = field(compare=False)  # from 1
+    sent_id: str | None = field(compare=False)
+    forms: list[str] = field(compare=False)
+    words: list[int] = field(compare=False)
+    in_best_tree: bool = field(compare=False)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A pattern and the parser to ask; None counts in the trees of the files."""
+
+    parser: Parser | None
+    pattern: Pattern
+    grouping: Grouping | None
+    draws: int
+    seed: int
+    options: ParseOptions
+    reading: dict[str, Any]
+    temperature: float | None = None
+
+    def blocks(self, path: ReadPath) -> Iterator[Block]:
+        if self.parser is None:
+            chunks = read_blocks(path, max_words=self.options.max_words, **self.reading)
+        else:
+            chunks = self.parser.chunks(path, self.options, **self.reading)
+        for chunk in chunks:
+            if len(chunk.block):
+                yield chunk.block
+
+    def answers(self, paths: Iterable[ReadPath]) -> Iterator[tuple[str, Block, Rows]]:
+        """The rows of each block, with the file and the block as the parser sees it."""
+        if self.parser is not None:
+            decoder = self.parser.decoder(self.options)
+            estimate = Estimator(
+                decoder, self.pattern, self.draws, self.seed, self.grouping, self.temperature
+            )
+        before = 0
+        for path in paths:
+            for block in self.blocks(path):
+                if self.parser is None:
+                    rows = count_annotated(self.pattern, block, self.grouping)
+                else:
+                    block = self.parser.prepare(block, self.options)
+                    rows = estimate(block, before)
+                before += len(block)
+                yield source_name(path), block, rows
+
+
+def count(
+    parser: Parser | None,
+    corpus: ReadPath | list[ReadPath],
+    pattern: str | Pattern,
+    *,
+    by: str | None = None,
+    level: float = 0.9,
+    gold: ReadPath | None = None,
+    draws: int = _DRAWS,
+    seed: int = 0,
+    options: ParseOptions | None = None,
+    on_block: Callable[[int], object] | None = None,
+    **reading: Any,
+) -> Counts:
+    """Counts the matches of a pattern in a corpus, with an interval.
+
+    With a parser, counts are expected under its distributions over trees, and the interval has the
+    gold count with probability `level`. `gold` is an annotated sample of such sentences, by which
+    the parser's bias is corrected. Without a parser (None), the trees of the files are counted.
+    `by` groups by a column of the pattern's first word, or of another: `lemma`, `o.lemma`,
+    `2.feats.Number`. `draws` trees are drawn of each sentence. `reading` are options of
+    `read_conllu`; `on_block` is called with the number of sentences of each block.
+    """
+    asked = _question(parser, pattern, by, draws, seed, options, reading)
+    interval(Figures(), level)  # raises for a wrong level
+    sample, asked = _gold_sample(asked, gold)
+    totals: dict[str, Figures] = defaultdict(Figures)
+    sentences = words = 0
+    effective: list[float] = [0.0, 0.0]
+    for _, block, rows in asked.answers(_listed(corpus)):
+        sentences, words = sentences + len(block), words + block.total_words
+        for group, figures in _by_group(rows):
+            totals[group].add(figures)
+        effective[0] += float(rows.effective.sum())
+        effective[1] += len(rows.effective)
+        if on_block is not None:
+            on_block(len(block))
+    bias = None if sample is None else estimate_bias(*sample)
+    whole = Figures()
+    for figures in totals.values():
+        whole.add(figures)
+    groups = []
+    if by is not None:
+        groups = [_row(group, figures, level, bias) for group, figures in totals.items()]
+        groups.sort(key=lambda row: (-row.count, row.group))
+    weighted = parser is not None and is_weighted(parser.decoder(asked.options))
+    return Counts(
+        asked.pattern.text, level, sentences, words, _row("", whole, level, bias), groups, by, bias,
+        effective[0] / effective[1] if weighted and effective[1] else None,
+    )  # fmt: skip
+
+
+def grep(
+    parser: Parser | None,
+    corpus: ReadPath | list[ReadPath],
+    pattern: str | Pattern,
+    *,
+    most: int = 20,
+    least: float = 0.0,
+    draws: int = _DRAWS,
+    seed: int = 0,
+    gold: ReadPath | None = None,
+    options: ParseOptions | None = None,
+    on_block: Callable[[int], object] | None = None,
+    **reading: Any,
+) -> list[Hit]:
+    """The `most` sentences that have a match with the highest probability, highest first.
+
+    Sentences with a probability below `least` are left out. The other options are those of `count`.
+    """
+    asked = _question(parser, pattern, None, draws, seed, options, reading)
+    if gold is not None:
+        _, asked = _gold_sample(asked, gold)
+    elif parser is not None and is_weighted(parser.decoder(asked.options)):
+        _check_weights(parser, asked.options)
+    if most < 1:
+        raise ArgumentError(f"most must be at least 1, not {most}.")
+    heap: list[tuple[float, int, Hit]] = []
+    seen = 0
+    before: dict[str, int] = defaultdict(int)
+    for file, block, rows in asked.answers(_listed(corpus)):
+        for row in np.argsort(-rows.likely, kind="stable").tolist():
+            chance = float(rows.likely[row])
+            seen += 1
+            if chance < least or chance <= 0.0:
+                break
+            if len(heap) == most and chance <= heap[0][0]:
+                break  # the block's other sentences are less likely
+            hit = _hit(file, before[file], block, rows, row)
+            entry = (chance, -seen, hit)  # earlier sentences first
+            if len(heap) < most:
+                heapq.heappush(heap, entry)
+            else:
+                heapq.heapreplace(heap, entry)
+        before[file] += len(block)
+        if on_block is not None:
+            on_block(len(block))
+    return [hit for _, _, hit in sorted(heap, key=lambda entry: (-entry[0], -entry[1]))]
+
+
+def _question(
+    parser: Parser | None, pattern: str | Pattern, by: str | None, draws: int, seed: int,
+    options: ParseOptions | None, reading: dict[str, Any],
+) -> _Question:  # fmt: skip
+    made = read_pattern(pattern) if isinstance(pattern, str) else pattern
+    how = ParseOptions() if options is None else options
+    if not isinstance(draws, int) or draws < 2 or draws % 2:
+        raise ArgumentError(f"draws must be an even number from 2, not {draws!r}.")
+    if parser is not None:
+        made.check_labels(parser.model.labels if parser.model.options.labels != "none" else ())
+    return _Question(parser, made, _grouping(made, by), draws, seed, how, reading)
+
+
+def _grouping(pattern: Pattern, by: str | None) -> Grouping | None:
+    if by is None:
+        return None
+    name, dot, column = by.partition(".")
+    if known_column(by) is None:
+        first = next(i for i, word in enumerate(pattern.words) if not word.is_root)
+        return Grouping(first, by)
+    if not dot:
+        raise ArgumentError(f"by: {known_column(by)}, or WORD.COLUMN.")
+    problem = known_column(column)
+    if problem is not None:
+        raise ArgumentError(f"by: {problem}.")
+    return Grouping(pattern.place(name), column)
+
+
+def _gold_sample(
+    asked: _Question, gold: ReadPath | None
+) -> tuple[tuple[Any, Any, Any] | None, _Question]:
+    """Gold, expected and variance of each sentence of the sample, with fitted weights."""
+    if asked.parser is None:
+        if gold is not None:
+            raise ArgumentError("gold requires a parser: counts of annotated trees need no check.")
+        return None, asked
+    parser = asked.parser
+    if gold is None:
+        if is_weighted(parser.decoder(asked.options)):
+            _check_weights(parser, asked.options)
+        return None, asked
+    blocks = list(asked.blocks(gold))
+    if not blocks or not any((np.asarray(block.heads) >= 0).any() for block in blocks):
+        raise DataError(
+            "no word has a head; the gold sample must be annotated", source_name(gold), 1
+        )
+    decoder = parser.decoder(asked.options)
+    if is_weighted(decoder) and weight_temperature(decoder) is None:
+        asked = replace(asked, temperature=parser.weights_temperature(blocks[0]))
+    columns: list[list[Any]] = [[], [], []]
+    estimate = Estimator(decoder, asked.pattern, asked.draws, asked.seed, None, asked.temperature)
+    before = 0
+    for block in blocks:
+        found = count_annotated(asked.pattern, block)
+        rows = estimate(parser.prepare(block, asked.options), before)
+        before += len(block)
+        for column, own, values in (
+            (columns[0], found, found.best), (columns[1], rows, rows.expected),
+            (columns[2], rows, rows.variance),
+        ):  # fmt: skip
+            column.append(np.bincount(own.sentences, weights=values, minlength=len(block)))
+    first, second, third = (np.concatenate(column) for column in columns)
+    return (first, second, third), asked
+
+
+def _check_weights(parser: Parser, options: ParseOptions) -> None:
+    if weight_temperature(parser.decoder(options)) is None:
+        raise ArgumentError(
+            "this model's trees are found without a distribution, so its draws need weights: give "
+            "annotated sentences as gold, or call fit_weights(dev) once and save the model."
+        )
+
+
+def _by_group(rows: Rows) -> Iterator[tuple[str, Figures]]:
+    for i, group in enumerate(rows.groups):
+        yield group, Figures(
+            float(rows.expected[i]), float(rows.variance[i]), float(rows.noise[i]),
+            float(rows.best[i]),
+        )  # fmt: skip
+
+
+def _row(group: str, figures: Figures, level: float, bias: Bias | None) -> CountRow:
+    corrected, (low, high) = interval(figures, level, bias)
+    return CountRow(group, corrected, low, high, max(0.0, figures.expected), round(figures.best))
+
+
+def _hit(file: str, before: int, block: Block, rows: Rows, row: int) -> Hit:
+    i = int(rows.sentences[row])
+    identity = Sentence(block, i, np.empty(0, np.int32)).sent_id
+    return Hit(
+        float(rows.likely[row]), file, before + i + 1, identity, list(block.column(i, 1)),
+        [int(word) for word in rows.matched[row] if word > 0], bool(rows.best[row] > 0),
+    )  # fmt: skip
+
+
+def _listed(corpus: ReadPath | list[ReadPath]) -> list[ReadPath]:
+    given = corpus if isinstance(corpus, list | tuple) else [corpus]
+    paths: list[ReadPath] = []
+    for one in given:
+        if isinstance(one, str | os.PathLike) and one != "-":
+            paths += [file.path for file in corpus_files([one])]
+        else:
+            paths.append(one)
+    return paths
