@@ -16,11 +16,16 @@ from arbora.torch.convert import (
     to_modifier_head,
     to_root_on_diagonal,
 )
+from arbora.torch.parts import Parts
+from arbora.torch.second_order import LoopyTrees, SecondOrderTrees
 from arbora.torch.trees import ProjectiveTrees, Samples, SpanningTrees, Trees
 
 __all__ = [
+    "LoopyTrees",
+    "Parts",
     "ProjectiveTrees",
     "Samples",
+    "SecondOrderTrees",
     "SpanningTrees",
     "Trees",
     "arcs_of_heads",

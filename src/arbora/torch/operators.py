@@ -23,6 +23,7 @@ from arbora.torch.padding import Padding, as_numpy
 
 __all__ = [
     "checked",
+    "tensor_like",
     "tree_argmax",
     "tree_kbest",
     "tree_log_sums",
@@ -43,8 +44,8 @@ def tree_log_sums(
     padding, packed = checked(scores, lengths, projective, multi)
     sums = packed.sums(marginals=False)
     return (
-        _tensor(sums.log_partition, scores),
-        _tensor(sums.relative, scores),
+        tensor_like(sums.log_partition, scores),
+        tensor_like(sums.relative, scores),
         padding.columns(sums.shift).to(scores.device),
     )
 
@@ -66,8 +67,8 @@ def tree_sums(
     padding, packed = checked(scores, lengths, projective, multi)
     sums = packed.sums(marginals=True)
     return (
-        _tensor(sums.log_partition, scores),
-        _tensor(sums.relative, scores),
+        tensor_like(sums.log_partition, scores),
+        tensor_like(sums.relative, scores),
         padding.columns(sums.shift).to(scores.device),
         padding.padded(sums.marginals, scores.shape[3:]).to(scores.device),
     )
@@ -170,7 +171,7 @@ def tree_argmax(
     return (
         padding.heads(heads).to(scores.device),
         padding.heads(given).to(scores.device),
-        _tensor(best, scores),
+        tensor_like(best, scores),
     )
 
 
@@ -249,6 +250,6 @@ def checked(
     return padding, packed
 
 
-def _tensor(numbers: Any, like: Tensor) -> Tensor:
+def tensor_like(numbers: Any, like: Tensor) -> Tensor:
     """A copy on the device of another tensor: answers of the kernels are read-only."""
     return torch.from_numpy(np.array(numbers)).to(like.device)
