@@ -67,7 +67,7 @@ class Estimators:
         check_choice(noise, ("gumbel", "normal"), "noise")
         if not scale > 0:
             raise ArgumentError(f"scale must be above 0, not {scale}.")
-        count, fixed = as_count(k, "k"), self._fixed()
+        count, fixed = as_count(k, "k"), self._fixed().double()
         shape = (count, *fixed.shape)
         drawn = torch.randn(shape, dtype=fixed.dtype, device=fixed.device, generator=generator)
         slope = drawn

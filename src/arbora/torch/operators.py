@@ -37,7 +37,7 @@ __all__ = [
 def tree_log_sums(
     scores: Tensor, lengths: Tensor, projective: bool, multi: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """log Z, log Z relative to the columns' shifts, and the shifts (B, N+1)."""
+    """log Z, log Z relative to the columns' shifts, and the shifts (B, N+1), all in float64."""
     found = device_sums(scores, lengths, projective, multi)
     if found is not None:
         return found[:3]
@@ -52,33 +52,40 @@ def tree_log_sums(
 
 @tree_log_sums.register_fake
 def _(scores: Tensor, lengths: Tensor, projective: bool, multi: bool) -> Any:
-    batch, side = scores.shape[:2]
-    return scores.new_empty(batch), scores.new_empty(batch), scores.new_empty(batch, side)
+    return _empty_sums(scores)
 
 
 @custom_op("arbora::tree_sums", mutates_args=())
 def tree_sums(
     scores: Tensor, lengths: Tensor, projective: bool, multi: bool
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The same and the marginals, in the shape of the scores."""
+    """The same and the marginals, in the shape and dtype of the scores."""
     found = device_sums(scores, lengths, projective, multi)
     if found is not None:
-        return found
+        return *found[:3], found[3].to(scores.dtype)
     padding, packed = checked(scores, lengths, projective, multi)
     sums = packed.sums(marginals=True)
     return (
         tensor_like(sums.log_partition, scores),
         tensor_like(sums.relative, scores),
         padding.columns(sums.shift).to(scores.device),
-        padding.padded(sums.marginals, scores.shape[3:]).to(scores.device),
+        padding.padded(sums.marginals, scores),
     )
 
 
 @tree_sums.register_fake
 def _(scores: Tensor, lengths: Tensor, projective: bool, multi: bool) -> Any:
+    return *_empty_sums(scores), _contiguous(scores)
+
+
+def _empty_sums(scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     batch, side = scores.shape[:2]
-    sums = scores.new_empty(batch), scores.new_empty(batch), scores.new_empty(batch, side)
-    return *sums, torch.empty(scores.shape, dtype=scores.dtype, device=scores.device)
+    sums = scores.new_empty((2, batch), dtype=torch.float64)
+    return sums[0].clone(), sums[1].clone(), scores.new_empty((batch, side), dtype=torch.float64)
+
+
+def _contiguous(scores: Tensor) -> Tensor:
+    return torch.empty(scores.shape, dtype=scores.dtype, device=scores.device)
 
 
 def _save_sums(ctx: Any, inputs: Any, output: Any) -> None:
@@ -98,7 +105,7 @@ def _sums_backward(
             d_relative if d_log is None else d_log if d_relative is None else d_log + d_relative
         )
         assert weight is not None
-        answer = weight.reshape(-1, *[1] * (marginals.dim() - 1)) * marginals
+        answer = weight.to(marginals.dtype).reshape(-1, *[1] * (marginals.dim() - 1)) * marginals
     if d_marginals is not None:
         through = tree_vjp(scores, lengths, marginals, d_marginals, ctx.projective, ctx.multi)
         answer = through if answer is None else answer + through
@@ -119,17 +126,20 @@ def tree_vjp(
     """
     found = device_vjp(scores, lengths, marginals, direction, projective, multi)
     if found is not None:
-        return found
+        return found.to(scores.dtype)
     padding, packed = checked(scores, lengths, projective, multi)
     along = np.where(np.isneginf(packed.flat), 0.0, padding.flat(as_numpy(direction)))
     finite = np.isfinite(along)
-    pieces = packed.vjp(padding.flat(as_numpy(marginals)), np.where(finite, along, 0.0))
-    flat = np.concatenate([piece.reshape(-1) for piece in pieces])
-    answer = padding.padded(flat, scores.shape[3:])
+    if marginals.dtype == torch.float64:
+        known = padding.flat(as_numpy(marginals))
+    else:  # rounded ones would not cancel in the kernels
+        known = packed.sums(marginals=True).marginals
+    pieces = packed.vjp(known, np.where(finite, along, 0.0))
+    answer = padding.padded(np.concatenate([piece.reshape(-1) for piece in pieces]), scores)
     if not finite.all():
         per_sentence = np.add.reduceat(~finite, packed.cells[:-1]) > 0
         answer[torch.from_numpy(per_sentence)] = float("nan")
-    return answer.to(scores.device)
+    return answer
 
 
 @tree_vjp.register_fake
@@ -137,7 +147,7 @@ def _(
     scores: Tensor, lengths: Tensor, marginals: Tensor, direction: Tensor, projective: bool,
     multi: bool,
 ) -> Tensor:  # fmt: skip
-    return torch.empty(scores.shape, dtype=scores.dtype, device=scores.device)
+    return _contiguous(scores)
 
 
 def _save_vjp(ctx: Any, inputs: Any, output: Any) -> None:
@@ -179,7 +189,7 @@ def tree_argmax(
 def _(scores: Tensor, lengths: Tensor, projective: bool, multi: bool) -> Any:
     batch, side = scores.shape[:2]
     heads = scores.new_empty((batch, side - 1), dtype=torch.int64)
-    return heads, torch.empty_like(heads), scores.new_empty(batch)
+    return heads, torch.empty_like(heads), scores.new_empty(batch, dtype=torch.float64)
 
 
 @custom_op("arbora::tree_kbest", mutates_args=())
@@ -207,7 +217,7 @@ def tree_kbest(
 def _(scores: Tensor, lengths: Tensor, projective: bool, multi: bool, k: int) -> Any:
     batch, side = scores.shape[:2]
     heads = scores.new_empty((batch, k, side - 1), dtype=torch.int64)
-    return heads, torch.empty_like(heads), scores.new_empty(batch, k)
+    return heads, torch.empty_like(heads), scores.new_empty((batch, k), dtype=torch.float64)
 
 
 @custom_op("arbora::tree_sample", mutates_args=())

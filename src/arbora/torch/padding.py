@@ -20,8 +20,9 @@ Cells = NDArray[np.int64]
 
 
 def as_numpy(tensor: Tensor) -> NDArray[Any]:
-    """A contiguous array over the numbers of a tensor of any device."""
-    array: NDArray[Any] = tensor.detach().cpu().contiguous().numpy()
+    """A contiguous array over the numbers of a tensor of any device and dtype."""
+    given = tensor.detach().cpu().contiguous()
+    array: NDArray[Any] = (given.float() if given.dtype == torch.bfloat16 else given).numpy()
     return array
 
 
@@ -66,15 +67,16 @@ class Padding:
         rows = padded.reshape(len(self) * self.side**2, *depth)
         return rows.take(cells, axis=0).astype(np.float64, copy=False).reshape(-1)
 
-    def padded(self, flat: NDArray[Any], depth: tuple[int, ...] = ()) -> Tensor:
-        """The inverse of `flat`, with zeros in the padding."""
-        cells, shape = self.cells, (len(self), self.side, self.side, *depth)
+    def padded(self, flat: NDArray[Any], like: Tensor) -> Tensor:
+        """The inverse of `flat`, with zeros in the padding; shape, dtype and device of a tensor."""
+        cells, depth = self.cells, like.shape[3:]
         if cells is None:
-            return torch.from_numpy(np.array(flat).reshape(shape))
-        answer = room(int(np.prod(shape)))
+            return torch.tensor(flat, dtype=like.dtype, device=like.device).reshape(like.shape)
+        kind = np.dtype(np.float32 if like.dtype == torch.float32 else np.float64)
+        answer = room((like.numel() * kind.itemsize + 7) // 8).view(kind)[: like.numel()]
         answer.fill(0.0)
         answer.reshape(-1, *depth)[cells] = flat.reshape(len(cells), *depth)
-        return torch.from_numpy(answer.reshape(shape))
+        return torch.from_numpy(answer.reshape(like.shape)).to(like.device, like.dtype)
 
     def columns(self, flat: NDArray[np.float64]) -> Tensor:
         """A number for each column (n+1 per sentence) as (B, N+1), with zeros in the padding."""

@@ -79,7 +79,7 @@ def part_sums(
     return (
         tensor_like(sums.log_partition, arcs),
         tensor_like(residuals, arcs),
-        layout.padding.padded(sums.marginals.arcs).to(arcs.device),
+        layout.padding.padded(sums.marginals.arcs, arcs),
         [
             layout.given(KINDS[kind], sums.marginals.tables[KINDS[kind]], value)
             for kind, value in zip(kinds, values, strict=True)
@@ -109,7 +109,7 @@ def loopy_arcs(
     """The marginals of arcs alone, which are cheaper."""
     engine = Engine(exact, projective, multi, iterations, damping, parallel, automata)
     layout = _layout(arcs, lengths, values, rows, kinds, engine)
-    return layout.padding.padded(engine.packed(layout).arc_marginals()).to(arcs.device)
+    return layout.padding.padded(engine.packed(layout).arc_marginals(), arcs)
 
 
 @loopy_arcs.register_fake
@@ -139,7 +139,7 @@ def part_vjp(
         return torch.full_like(arcs, torch.nan), nothing
     through = engine.packed(layout).vjp(flat, d_tables or None)
     return (
-        layout.padding.padded(through.arcs).to(arcs.device),
+        layout.padding.padded(through.arcs, arcs),
         [
             layout.given(KINDS[kind], through.tables[KINDS[kind]], value)
             for kind, value in zip(kinds, values, strict=True)
@@ -211,7 +211,12 @@ def _sums_backward(
         else:
             sums = [a + b for a, b in zip(answer[1], through[1], strict=True)]
             answer = (answer[0] + through[0], sums)
-    return answer[0], None, answer[1], [None] * count, None, *[None] * len(ctx.engine)
+    return answer[0], None, answer[1], [None] * count, _no_kinds(ctx), *[None] * len(ctx.engine)
+
+
+def _no_kinds(ctx: Any) -> list[None] | None:
+    """The gradient of `kinds`: torch takes an empty list for one of tensors."""
+    return None if ctx.kinds else []
 
 
 def _per_part(of_sentences: Tensor, value: Tensor, row: Tensor) -> Tensor:
@@ -231,7 +236,7 @@ def _save_arcs(ctx: Any, inputs: Any, output: Any) -> None:
 def _arcs_backward(ctx: Any, d_arcs: Tensor | None) -> Any:
     count = len(ctx.kinds)
     through = _through(ctx, d_arcs, [None] * count)
-    return through[0], None, through[1], [None] * count, None, *[None] * len(ctx.engine)
+    return through[0], None, through[1], [None] * count, _no_kinds(ctx), *[None] * len(ctx.engine)
 
 
 loopy_arcs.register_autograd(_arcs_backward, setup_context=_save_arcs)

@@ -88,29 +88,36 @@ def as_seed_tensor(seed: int | Tensor | None) -> Tensor:
 
 
 def per_word(
-    cells: Tensor, heads: Tensor, labels: Tensor | None, *, probability: bool = False
+    cells: Tensor,
+    heads: Tensor,
+    words: Tensor,
+    labels: Tensor | None = None,
+    *,
+    probability: bool = False,
 ) -> Tensor:
-    """The numbers of the words' arcs, (B, k, N), for heads (B, k, N).
+    """The numbers of the words' arcs, (B, k, N), for heads (B, k, N); 0 in the padding.
 
-    Unknown labels are summed out: numbers are scores (logarithms), or probabilities.
+    `words`, (B, N), says what is no padding. Unknown labels are summed out: numbers are scores
+    (logarithms), or probabilities.
     """
-    columns, places = cells[:, :, 1:], heads.clamp(min=0)
+    columns, places, real = cells[:, :, 1:], heads.clamp(min=0), words[:, None, :]
     if cells.dim() == 3:
         if labels is not None:
             raise ShapeError("labels are given, but the scores have none: leave them out.")
-        return columns.gather(1, places)
+        return torch.where(real, columns.gather(1, places), 0.0)
     n_labels = cells.shape[3]
     rows = columns.gather(1, places.unsqueeze(3).expand(*places.shape, n_labels))
+    rows = torch.where(real.unsqueeze(3), rows, 0.0)  # NaN in the padding has no gradient
     summed = rows.sum(3) if probability else _log_sum(rows)
     if labels is None:
-        return summed
+        return torch.where(real, summed, 0.0)
     if not isinstance(labels, Tensor) or labels.is_floating_point():
         raise ArgumentError("labels must be a tensor of whole numbers.")
     if labels.numel() != heads.numel():
         raise ShapeError(f"labels must have the shape of heads, not {tuple(labels.shape)}.")
     chosen = checks.checked_labels(labels.to(torch.int64).reshape(heads.shape), n_labels)
     known = rows.gather(3, chosen.clamp(min=0).unsqueeze(3)).squeeze(3)
-    return torch.where(chosen < 0, summed, known)
+    return torch.where(real, torch.where(chosen < 0, summed, known), 0.0)
 
 
 def _log_sum(rows: Tensor) -> Tensor:

@@ -87,7 +87,7 @@ class PartDistribution:
         given, _ = checks.checked_heads(
             as_heads_tensor(heads, self.scores), self.lengths, False, True, True
         )
-        right = per_word(self._arc_marginals(), given, None).squeeze(1)
+        right = per_word(self._arc_marginals(), given, self._words()).squeeze(1)
         counted = self._words() & (given[:, 0] >= 0)
         return torch.where(counted, 1.0 - right, 0.0).sum(1).to(self.scores.dtype)
 
@@ -121,8 +121,7 @@ class PartDistribution:
     def _tree_scores(self, heads: Tensor, possible: Tensor) -> tuple[Tensor, Tensor]:
         """Scores (B, k) of trees, and which of them have no forbidden arc."""
         wide, lengths, values, rows, kinds = self.parts._arguments()
-        words = self._words()[:, None, :]
-        cells = torch.where(words, per_word(wide, heads, None), 0.0)
+        cells = per_word(wide, heads, self._words())
         exists = possible & (cells.detach() > -torch.inf).all(2)
         arcs = torch.where(exists[:, :, None], cells, 0.0).sum(2)
         if not kinds:

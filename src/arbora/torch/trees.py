@@ -78,12 +78,14 @@ class TreeDistribution(Estimators):
         self.scores = checked_scores(scores)
         self.root: Root = root
         self.lengths, allowed = as_mask_or_lengths(self.scores, lengths, mask)
-        wide = self.scores.double()
         if allowed is not None:
             every = allowed if scores.dim() == 3 else allowed.unsqueeze(3)
-            wide = wide.masked_fill(~every, -torch.inf)
-        self._wide = wide
-        self._sums: tuple[Tensor, ...] | None = None
+            scores = scores.masked_fill(~every, -torch.inf)
+        # Half precision is too little for marginals that only log Z's gradient uses.
+        narrow = scores.dtype in (torch.float32, torch.float64)
+        self._given = scores if narrow else scores.double()
+        self._log: tuple[Tensor, ...] | None = None
+        self._all: tuple[Tensor, ...] | None = None
 
     def __repr__(self) -> str:
         shape = tuple(self.scores.shape)
@@ -125,16 +127,15 @@ class TreeDistribution(Estimators):
         given, possible = checks.checked_heads(
             as_heads_tensor(heads, self.scores), self.lengths, *self._class_of_trees(), False
         )
-        words = self._words()[:, None, :]
-        _, relative, shift = self._log_sums()[:3]
-        cells = per_word(self._wide, given, labels) - shift.detach()[:, None, 1:]
-        total = torch.where(words, cells, 0.0).sum(2) - relative[:, None]
+        _, relative, shift = self._log_sums()
+        cells = per_word(self._given, given, self._words(), labels).double()
+        total = (cells - shift.detach()[:, None, 1:]).sum(2) - relative[:, None]
         answer = torch.where(possible, total.clamp(max=0.0), -torch.inf).to(self.scores.dtype)
         return answer.squeeze(1) if heads.dim() == 2 else answer
 
     def entropy(self) -> Tensor:
         """The entropy of every distribution, (B,), in nats; can be differentiated once."""
-        marginals, (_, relative, shift) = self._marginals(), self._log_sums()[:3]
+        _, relative, shift, marginals = self._sums()
         answer = relative - _summed(marginals * self._finite_scores(shift))
         return answer.clamp(min=0.0).to(self.scores.dtype)
 
@@ -163,7 +164,7 @@ class TreeDistribution(Estimators):
         """
         second = self._values(b, "b")
         along = ops.tree_vjp(
-            self._wide, self.lengths, self._marginals(), second, *self._class_of_trees()
+            self._wide(), self.lengths, self._marginals(), second, *self._class_of_trees()
         )
         return _summed(self._values(a, "a") * along).to(self.scores.dtype)
 
@@ -181,9 +182,9 @@ class TreeDistribution(Estimators):
         given, _ = checks.checked_heads(
             as_heads_tensor(heads, self.scores), self.lengths, *self._class_of_trees(), True
         )
-        right = per_word(self._marginals(), given, labels, probability=True).squeeze(1)
+        right = per_word(self._marginals(), given, self._words(), labels, probability=True)
         counted = self._words() & (given[:, 0] >= 0)
-        return torch.where(counted, 1.0 - right, 0.0).sum(1).to(self.scores.dtype)
+        return torch.where(counted, 1.0 - right[:, 0], 0.0).sum(1).to(self.scores.dtype)
 
     # Trees; none of them has a gradient.
 
@@ -196,11 +197,9 @@ class TreeDistribution(Estimators):
 
     def mbr(self) -> Trees:
         """The trees with the most expected correct arcs; their scores are the model's."""
-        gains = self._marginals().detach().masked_fill(self._wide == -torch.inf, -torch.inf)
+        gains = self._marginals().detach().masked_fill(self._fixed() == -torch.inf, -torch.inf)
         heads, labels, _ = ops.tree_argmax(gains, self.lengths, *self._class_of_trees())
-        chosen = None if self.n_labels is None else labels[:, None, :]
-        cells = per_word(self._fixed(), heads[:, None, :], chosen).squeeze(1)
-        return self._trees(heads, labels, torch.where(self._words(), cells, 0.0).sum(1))
+        return self._trees(heads, labels, self._tree_scores(self._fixed(), heads, labels))
 
     def kbest(self, k: int) -> Trees:
         """The k best trees, best first: heads (B, k, N); scores of -inf where there are fewer."""
@@ -223,7 +222,7 @@ class TreeDistribution(Estimators):
 
         Boolean masks, (B, N+1, N+1) or in the shape of the scores.
         """
-        scores = self._wide
+        scores = self._given
         for what, arcs in (("required", required), ("forbidden", forbidden)):
             if arcs is None:
                 continue
@@ -232,9 +231,7 @@ class TreeDistribution(Estimators):
                 heads = (1, 3) if marked.dim() == 4 else (1,)
                 marked = marked.sum(heads, keepdim=True).bool() & ~marked
             scores = scores.masked_fill(marked, -torch.inf)
-        told = type(self)(scores, root=self.root, lengths=self.lengths)
-        told.scores = scores.to(self.scores.dtype)
-        return told
+        return type(self)(scores.to(self.scores.dtype), root=self.root, lengths=self.lengths)
 
     # The names of torch-struct.
 
@@ -250,8 +247,9 @@ class TreeDistribution(Estimators):
 
     @property
     def max(self) -> Tensor:
-        """The scores of the best trees, (B,)."""
-        return self.argmax().scores
+        """The scores of the best trees, (B,); the gradient is their arcs."""
+        best = self.argmax()
+        return self._tree_scores(self._given, best.heads, best.labels).to(self.scores.dtype)
 
     @property
     def mode(self) -> Tensor:
@@ -278,24 +276,38 @@ class TreeDistribution(Estimators):
     def _class_of_trees(self) -> tuple[bool, bool]:
         return self.trees == "projective", self.root == "multi"
 
-    def _log_sums(self) -> tuple[Tensor, ...]:
-        """log Z, log Z relative to the shifts, the shifts; with marginals if they will be used."""
-        if self._sums is None:
-            differentiable = self._wide.requires_grad and torch.is_grad_enabled()
-            kernel = ops.tree_sums if differentiable else ops.tree_log_sums
-            self._sums = kernel(self._wide, self.lengths, *self._class_of_trees())
-        return self._sums
+    def _log_sums(self) -> tuple[Tensor, Tensor, Tensor]:
+        """log Z, log Z relative to the shifts, and the shifts, in float64.
+
+        Where there will be a backward, marginals are kept for it in the dtype of the scores.
+        """
+        known = self._all or self._log
+        if known is None or (self._differentiates() and not known[0].requires_grad):
+            kernel = ops.tree_sums if self._differentiates() else ops.tree_log_sums
+            self._log = known = kernel(self._given, self.lengths, *self._class_of_trees())
+        return known[0], known[1], known[2]
+
+    def _sums(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The same and marginals, all in float64."""
+        known = self._all
+        if known is None and self._log is not None and len(self._log) == 4:
+            known = self._log if self._given.dtype == torch.float64 else None
+        if known is None or (self._differentiates() and not known[0].requires_grad):
+            known = ops.tree_sums(self._wide(), self.lengths, *self._class_of_trees())
+        self._all = known
+        return known[0], known[1], known[2], known[3]
+
+    def _differentiates(self) -> bool:
+        return self._given.requires_grad and torch.is_grad_enabled()
 
     def _marginals(self) -> Tensor:
-        differentiable = self._wide.requires_grad and torch.is_grad_enabled()
-        if self._sums is None or len(self._sums) < 4 or (
-            differentiable and not self._sums[3].requires_grad
-        ):  # fmt: skip
-            self._sums = ops.tree_sums(self._wide, self.lengths, *self._class_of_trees())
-        return self._sums[3]
+        return self._sums()[3]
+
+    def _wide(self) -> Tensor:
+        return self._given.double()
 
     def _fixed(self) -> Tensor:
-        return self._wide.detach()
+        return self._given.detach()
 
     def _words(self) -> Tensor:
         """Which places of (B, N) are words."""
@@ -323,7 +335,7 @@ class TreeDistribution(Estimators):
         arcs = arcs & ~torch.eye(side, dtype=torch.bool, device=arcs.device)
         if self.scores.dim() == 4:
             arcs = arcs.unsqueeze(3)
-        return arcs & (self._wide != -torch.inf)
+        return arcs & (self._given != -torch.inf)
 
     def _words_or_root(self) -> Tensor:
         return torch.nn.functional.pad(self._words(), (1, 0), value=False)
@@ -331,18 +343,19 @@ class TreeDistribution(Estimators):
     def _finite_scores(self, shift: Tensor) -> Tensor:
         """Scores minus the columns' shifts, 0 where there is no arc."""
         columns = shift.detach()[:, None, :]
-        columns = columns if self._wide.dim() == 3 else columns.unsqueeze(3)
-        return torch.where(self._arcs(), self._wide, 0.0) - torch.where(self._arcs(), columns, 0.0)
+        columns = columns if self._given.dim() == 3 else columns.unsqueeze(3)
+        arcs = self._arcs()
+        return torch.where(arcs, self._wide(), 0.0) - torch.where(arcs, columns, 0.0)
 
     def _divergence(self, other: TreeDistribution, *, own: bool) -> Tensor:
         """The cross-entropy, or KL if `own` subtracts the entropy of this distribution."""
         self._check_comparable(other)
         marginals = self._marginals()
-        _, theirs, their_shift = other._log_sums()[:3]
+        _, theirs, their_shift = other._log_sums()
         values = -other._finite_scores(their_shift)
         answer = theirs
         if own:
-            _, relative, shift = self._log_sums()[:3]
+            _, relative, shift = self._sums()[:3]
             values = values + self._finite_scores(shift)
             answer = answer - relative
         answer = answer + _summed(marginals * values)
@@ -363,6 +376,12 @@ class TreeDistribution(Estimators):
                 f"the two distributions have scores of shapes {tuple(self.scores.shape)} and "
                 f"{tuple(other.scores.shape)}: they must be over the same words and labels."
             )
+
+    def _tree_scores(self, scores: Tensor, heads: Tensor, labels: Tensor | None) -> Tensor:
+        """The scores (B,) of one tree per sentence."""
+        chosen = None if labels is None or self.n_labels is None else labels[:, None, :]
+        cells = per_word(scores.double(), heads[:, None, :], self._words(), chosen)
+        return cells.sum((1, 2))
 
     def _trees(self, heads: Tensor, labels: Tensor, scores: Tensor) -> Trees:
         labelled = None if self.n_labels is None else labels
