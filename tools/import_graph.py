@@ -17,7 +17,7 @@ BEGIN, END = "<!-- import graph: begin -->", "<!-- import graph: end -->"
 
 # From top to bottom; the folders of one line do not import each other.
 LAYERS: list[tuple[str, ...]] = [
-    ("cli", "spacy", "torch"),
+    ("cli", "spacy", "torch", "jax"),
     ("reproduction",),
     ("pipeline",),
     ("parsers",),

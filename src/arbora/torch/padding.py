@@ -14,7 +14,7 @@ from torch import Tensor
 from arbora.errors import ShapeError
 from arbora.inference.packed import room
 
-__all__ = ["Padding", "as_numpy", "lengths_of_mask"]
+__all__ = ["Padding", "as_numpy", "lengths_of_mask", "reused"]
 
 Cells = NDArray[np.int64]
 
@@ -62,20 +62,21 @@ class Padding:
     def flat(self, padded: NDArray[Any]) -> NDArray[np.float64]:
         """The cells of (B, N+1, N+1, ...), one sentence after the other."""
         cells, depth = self.cells, padded.shape[3:]
-        if cells is None:
-            return padded.astype(np.float64).reshape(-1)
         rows = padded.reshape(len(self) * self.side**2, *depth)
-        return rows.take(cells, axis=0).astype(np.float64, copy=False).reshape(-1)
+        used = rows if cells is None else rows.take(cells, axis=0)
+        answer = room(used.size)  # memory that is used again: fresh pages cost more than the copy
+        answer[:] = used.reshape(-1)
+        return answer
 
     def padded(self, flat: NDArray[Any], like: Tensor) -> Tensor:
         """The inverse of `flat`, with zeros in the padding; shape, dtype and device of a tensor."""
         cells, depth = self.cells, like.shape[3:]
+        answer = reused(like)
         if cells is None:
-            return torch.tensor(flat, dtype=like.dtype, device=like.device).reshape(like.shape)
-        kind = np.dtype(np.float32 if like.dtype == torch.float32 else np.float64)
-        answer = room((like.numel() * kind.itemsize + 7) // 8).view(kind)[: like.numel()]
-        answer.fill(0.0)
-        answer.reshape(-1, *depth)[cells] = flat.reshape(len(cells), *depth)
+            answer[:] = flat
+        else:
+            answer.fill(0.0)
+            answer.reshape(-1, *depth)[cells] = flat.reshape(len(cells), *depth)
         return torch.from_numpy(answer.reshape(like.shape)).to(like.device, like.dtype)
 
     def columns(self, flat: NDArray[np.float64]) -> Tensor:
@@ -96,6 +97,12 @@ class Padding:
         places = (np.arange(k) < counts[:, None])[:, :, None] & self.words[:, None, :]
         answer[places] = flat
         return torch.from_numpy(answer)
+
+
+def reused(like: Tensor) -> NDArray[Any]:
+    """An uninitialised flat array for the numbers of a tensor, over memory that is used again."""
+    kind = np.dtype(np.float32 if like.dtype == torch.float32 else np.float64)
+    return room((like.numel() * kind.itemsize + 7) // 8).view(kind)[: like.numel()]
 
 
 @lru_cache(maxsize=16)  # forward, backward and the other questions about a batch have the same

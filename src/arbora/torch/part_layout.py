@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from arbora.errors import ArgumentError, ScoreError
-from arbora.inference.packed import Packed
+from arbora.inference.packed import Packed, room
 from arbora.scores import KINDS, PART_KINDS, PartKind, Scores, kind_number
 from arbora.torch.operators import checked
-from arbora.torch.padding import Padding, as_numpy
+from arbora.torch.padding import Padding, as_numpy, reused
 from arbora.types import FloatArray
 
 __all__ = ["PartLayout", "is_list", "table_shape"]
@@ -78,9 +78,9 @@ class PartLayout:
         for name, value, row in zip(names, values, rows, strict=True):
             listed = name not in dense
             places[name] = _places_of_list(empty, name, as_numpy(row)) if listed else dense[name]
-            numbers = as_numpy(value.double() if value.dtype == torch.bfloat16 else value)
-            tables[name] = _gathered(numbers.reshape(-1), places[name])
-            if not (np.abs(tables[name]) <= LARGEST).all():
+            tables[name] = _gathered(as_numpy(value).reshape(-1), places[name])
+            highest, lowest = tables[name].max(initial=0.0), tables[name].min(initial=0.0)
+            if not (highest <= LARGEST and lowest >= -LARGEST):  # also if one is NaN
                 wrong = tables[name][~(np.abs(tables[name]) <= LARGEST)][0]
                 raise ScoreError(
                     f"a score of {name} is {wrong}: parts score finite numbers up to {LARGEST:g} "
@@ -90,15 +90,18 @@ class PartLayout:
 
     def given(self, kind: PartKind, table: FloatArray, like: Tensor) -> Tensor:
         """The numbers of a table in the places where they were given; 0 elsewhere."""
-        places = self.places[kind]
-        known = places >= 0
-        answer = np.zeros(like.numel())
-        answer[places[known]] = table[known]
+        places, answer = self.places[kind], reused(like)
+        answer.fill(0.0)
+        if _complete(places):
+            answer[places] = table
+        else:
+            known = places >= 0
+            answer[places[known]] = table[known]
         return torch.from_numpy(answer).reshape(like.shape).to(like.device, like.dtype)
 
     def table(self, kind: PartKind, given: Tensor) -> FloatArray:
         """Numbers in the shape of the given ones as a table."""
-        return _gathered(as_numpy(given.double()).reshape(-1), self.places[kind])
+        return _gathered(as_numpy(given).reshape(-1), self.places[kind])
 
     def of_tree(self, kind: PartKind, i: int, heads: NDArray[np.int64]) -> Places:
         """The positions of a tree's parts among the given numbers; -1 if not given."""
@@ -107,12 +110,19 @@ class PartLayout:
         return self.places[kind][found + first]
 
 
+def _complete(places: Places) -> bool:
+    """Whether every part was given."""
+    return bool(places.min(initial=0) >= 0)
+
+
 def _gathered(numbers: NDArray[Any], places: Places) -> FloatArray:
-    if len(numbers) == 0:
-        return np.zeros(len(places))
-    table = numbers.take(places, mode="wrap").astype(np.float64)  # -1 is replaced below
-    if len(places) and places.min() < 0:
-        table[places < 0] = 0.0
+    table = room(len(places))
+    if _complete(places):
+        table[:] = numbers.take(places)
+    else:
+        known = places >= 0
+        table.fill(0.0)
+        table[known] = numbers.take(places[known])
     return table
 
 
