@@ -169,7 +169,7 @@ class SpanningTrees:
         return _marginals(self._settings, self.scores, self.lengths)
 
     def log_prob(self, heads: Array) -> Array:
-        """log P of heads (B, N), (B,); -inf if they are no tree. Those of the padding are not read."""
+        """log P of heads (B, N), -inf if they are no tree; those of the padding are not read."""
         return _log_prob(self._settings, self.scores, self.lengths, heads)
 
     def entropy(self) -> Array:
