@@ -17,7 +17,7 @@ BEGIN, END = "<!-- import graph: begin -->", "<!-- import graph: end -->"
 
 # From top to bottom; the folders of one line do not import each other.
 LAYERS: list[tuple[str, ...]] = [
-    ("cli", "spacy"),
+    ("cli", "spacy", "torch", "jax"),
     ("server",),
     ("annotation", "corpus", "reproduction"),
     ("pipeline",),
