@@ -21,7 +21,7 @@ from arbora.fitting.trainer import State, Trainer
 from arbora.models.model import Model
 from arbora.models.model_file import to_bytes
 from arbora.models.tensor_file import Tensors, checksum_of, parse_json, with_zeros
-from arbora.options import ParserOptions, RiskOptions
+from arbora.options import AdamOptions, ParserOptions, RiskOptions
 from arbora.scoring import Scorer
 
 __all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint", "path_beside"]
@@ -42,11 +42,13 @@ def fingerprint(
 ) -> str:
     """A hash of the data and the options, except limits on the number of passes.
 
-    The number of passes is included for annealed risk, whose temperatures depend on it. A custom
+    The number of passes is included where a schedule depends on it: the temperatures of annealed
+    risk, and the learning rates of Adam. A custom
     scorer is represented by its initial parameters.
     """
-    annealed = isinstance(options.learner, RiskOptions)
-    free = ("patience",) if annealed else ("passes", "patience")
+    optimizer = getattr(options.learner, "optimizer", None)
+    scheduled = isinstance(options.learner, RiskOptions) or isinstance(optimizer, AdamOptions)
+    free = ("patience",) if scheduled else ("passes", "patience")
     relevant = {name: value for name, value in options.keywords().items() if name not in free}
     digest = hashlib.sha256(json.dumps(relevant, sort_keys=True).encode())
     for block in blocks:

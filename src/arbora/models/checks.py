@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from arbora.errors import ModelError
 from arbora.features import FILTER_SIZE, WordClusters
 from arbora.models.card import check_card
-from arbora.models.components import FirstOrderPruner, StagedLabels
+from arbora.models.components import FirstOrderPruner, OwnLabels, StagedLabels
 from arbora.models.model import Model
 from arbora.models.reranker import Reranker
 from arbora.models.tensor_file import Tensors
@@ -61,6 +61,8 @@ def check_model(model: Model) -> None:
         _check_linear("scorer", model.scorer, model.temperature)
     else:
         _check_numbers(model.scorer.parameters())
+    if isinstance(model.labeller, OwnLabels):
+        _check_label_count(model)
     if set(model.scorer.kinds) != set(model.options.order.parts):
         raise ModelError("the model's scorer does not fit its options.")
     if isinstance(model.pruner, FirstOrderPruner):
@@ -70,6 +72,13 @@ def check_model(model: Model) -> None:
     if isinstance(model.labeller, StagedLabels):
         scorer = model.labeller.scorer
         _check_weights("labeller", scorer.weights, scorer.size, 1.0)
+
+
+def _check_label_count(model: Model) -> None:
+    """Raises for a scorer that labels with another number of labels than the model has."""
+    count = getattr(model.scorer, "label_count", len(model.labels))
+    if count != len(model.labels):
+        raise ModelError(f"the model has {len(model.labels)} labels, and its scorer {count}.")
 
 
 def _check_labels(labels: tuple[str, ...]) -> None:

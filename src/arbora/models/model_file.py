@@ -43,9 +43,9 @@ from arbora.models.tensor_file import (
     parse_tensors,
     read_contents,
 )
-from arbora.options import HigherOrderOptions, ParserOptions
+from arbora.options import HigherOrderOptions, LinearOptions, NeuralOptions, ParserOptions
 from arbora.options.renamed import stored_names
-from arbora.scoring import SCORERS, LinearScorer, SoftClusterScorer
+from arbora.scoring import SCORERS, LinearScorer, Scorer, SoftClusterScorer
 
 __all__ = [
     "FORMAT_VERSION",
@@ -65,6 +65,7 @@ _KEY = "arbora"  # of the metadata
 _SCORER = "scorer."  # before the names of the scorer's tensors
 _STAGE = "stage."  # before the name of a stage and those of its tensors
 _LINEAR = (LinearScorer.kind, SoftClusterScorer.kind)  # scorers that the options describe
+_NEURAL = ("neural", "sum")
 _CHECKSUM = "checksum"  # of the tensors, and of the metadata's text
 _LAYOUT = "layout"  # the checksum of names, types and shapes, which the first files do not have
 
@@ -137,7 +138,7 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
     plain = _WITHOUT_CODES if model.stages else _WITHOUT_STAGES
     answer: dict[str, Any] = {
         "version": FORMAT_VERSION if any(name.endswith(_NEW) for name in tensors) else plain,
-        "options": model.options.keywords(),
+        "options": _options_to_store(model.options),
         "components": components,
         "labels": list(model.labels),
         "root": model.root,
@@ -155,6 +156,14 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
             others = {key: array for key, array in stage.tensors.items() if key not in shared}
             _put_stage(tensors, f"{_STAGE}{name}", others)
     return answer
+
+
+def _options_to_store(options: ParserOptions) -> dict[str, Any]:
+    """The options by name; earlier versions know linear scorers only, and no name for them."""
+    stored = options.keywords()
+    if isinstance(options.scorer, LinearOptions):
+        del stored["scorer"]
+    return stored
 
 
 def _is_same(array: NDArray[Any], other: NDArray[Any] | None) -> bool:
@@ -225,6 +234,8 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     )  # fmt: skip
     described = components["scorer"]
     expected = linear_scorer(options, encoder, len(labels))
+    if isinstance(options.scorer, NeuralOptions):
+        import arbora.neural  # noqa: F401  # registers its scorers
     if described["kind"] not in SCORERS and described["kind"] != expected.kind:
         raise ModelError(
             f"the model has a scorer of unknown kind {described['kind']!r}: import the module that "
@@ -242,12 +253,14 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
             if name.startswith(_SCORER)
         }
         scorer = SCORERS[described["kind"]].from_state(described, arrays, settings)
+    if isinstance(options.scorer, NeuralOptions) != (described["kind"] in _NEURAL):
+        raise ModelError("the model's scorer does not fit its options.")
     return Model(
         options=options,
         encoder=encoder,
         scorer=scorer,
         pruner=_pruner(options, encoder, description, tensors),
-        labeller=_labeller(options, encoder, len(labels), tensors),
+        labeller=_labeller(options, encoder, len(labels), scorer, tensors),
         labels=labels,
         root=description["root"],
         decode_trees=description["decode_trees"],
@@ -297,9 +310,9 @@ def _linear(
 
 
 def _labeller(
-    options: ParserOptions, encoder: Encoder, n_labels: int, tensors: Tensors
+    options: ParserOptions, encoder: Encoder, n_labels: int, scorer: Scorer, tensors: Tensors
 ) -> Labeller:
-    labeller = make_labeller(options, encoder, n_labels)
+    labeller = make_labeller(options, encoder, n_labels, scorer=scorer)
     if not isinstance(labeller, StagedLabels):
         return labeller
     weights = stored_weights(tensors, "labeller.weights", labeller.scorer.size)

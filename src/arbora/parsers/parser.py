@@ -6,7 +6,7 @@ import os
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import numpy as np
 
@@ -29,7 +29,9 @@ from arbora.models.output import ParsedBlock, ParsedSentence, parse_block
 from arbora.models.tag_draws import TagDraws
 from arbora.models.vocabulary import Unfamiliar, Vocabulary
 from arbora.options import (
+    Component,
     FirstOrderOptions,
+    LinearOptions,
     ParseOptions,
     ParserOptions,
     current_names,
@@ -45,6 +47,8 @@ if TYPE_CHECKING:  # loading and parsing do not need these modules
     from arbora.fitting.loop import History, Observer
 
 __all__ = ["Parser", "chunk_size", "file_name"]
+
+ScorerName = Literal["linear", "neural", "linear+neural"]
 
 _SMALLEST_CHUNK = 1 << 14  # minimum number of bytes read at a time
 
@@ -62,25 +66,28 @@ class Parser(Questions):
 
     `Parser(learner="loglinear", trees="nonprojective", ...)` stores its options; `fit` trains the
     model. Defaults depend on the other options, and options without effect raise an error.
-    `scorer` replaces the linear scorer with your own. `threads=None` uses all cores; results do
-    not depend on the number of threads.
+    `scorer` is "linear", "neural" or "linear+neural", or a scorer of your own. `threads=None` uses
+    all cores; results do not depend on the number of threads.
     """
 
     def __init__(
         self,
         *,
-        scorer: Scorer | None = None,
+        scorer: Scorer | Component | ScorerName | None = None,
         threads: int | None = None,
         **options: Unpack[ParserKeywords],
     ) -> None:
-        self._given, deprecated = current_names(options)
+        given: dict[str, Any] = dict(options)
+        if isinstance(scorer, str | Component):
+            given, scorer = given | {"scorer": scorer}, None
+        self._given, deprecated = current_names(given)
         for warning in deprecated:
             warnings.warn(warning, DeprecationWarning, stacklevel=2)
         self.options = ParserOptions.from_keywords(self._given)
         self.threads = available_threads() if threads is None else threads
         if not isinstance(self.threads, int) or self.threads < 1:
             raise ArgumentError(f"threads must be a positive whole number, not {threads!r}.")
-        self.scorer = scorer
+        self.scorer: Scorer | None = scorer
         self.history: History | None = None
         self._model: Model | None = None
         self._checkpoint_beside: str | os.PathLike[str] | None = None
@@ -185,7 +192,8 @@ class Parser(Questions):
         """Whether the source of a sentence can be a feature; see `check_edge_clusters`."""
         order = self.options.order
         first = isinstance(order, FirstOrderOptions) and not order.clusters
-        return first and self.options.labels != "joint" and self.scorer is None
+        linear = self.scorer is None and isinstance(self.options.scorer, LinearOptions)
+        return first and self.options.labels != "joint" and linear
 
     def _before_fit(
         self, fit: Fit, train: Block, dev: Block | None
