@@ -24,7 +24,7 @@ from arbora.models.tensor_file import Tensors, checksum_of, parse_json, with_zer
 from arbora.options import AdamOptions, ParserOptions, RiskOptions
 from arbora.scoring import Scorer
 
-__all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint", "path_beside"]
+__all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint", "linear_expert", "path_beside"]
 
 # Keys of a pruner: its completed passes, or its weights once it is trained.
 PASSES, LEARNT = "passes", "learnt"
@@ -175,15 +175,20 @@ class Checkpoint:
 
     @staticmethod
     def remove_beside(model_path: str | os.PathLike[str]) -> None:
-        """Removes the checkpoint of a model file and its temporary files."""
-        path = path_beside(model_path)
-        path.unlink(missing_ok=True)
-        remove_leftovers(path)
+        """Removes the checkpoints of a model file and their temporary files."""
+        for path in (path_beside(model_path), path_beside(linear_expert(model_path))):
+            path.unlink(missing_ok=True)
+            remove_leftovers(path)
 
 
 def path_beside(model_path: str | os.PathLike[str]) -> Path:
     """The path of the checkpoint of a model file."""
     return Path(f"{os.fspath(model_path)}.checkpoint")
+
+
+def linear_expert(model_path: str | os.PathLike[str]) -> str:
+    """The path beside which the linear scorer of a model with two scorers has its checkpoint."""
+    return f"{os.fspath(model_path)}.linear"
 
 
 _PLACES, _VALUES, _LENGTH = "#places", "#values", "#length"

@@ -9,6 +9,7 @@ from arbora.options import (
     AdamOptions,
     ExponentiatedGradientOptions,
     FirstOrderOptions,
+    LinearNeuralOptions,
     LinearOptions,
     NeuralOptions,
     ParserOptions,
@@ -35,6 +36,10 @@ def check_start(options: ParserOptions) -> None:
     if is_exponentiated(options):
         raise ArgumentError(
             "exponentiated gradient cannot continue from a model: use another optimizer."
+        )
+    if isinstance(options.scorer, LinearNeuralOptions):
+        raise ArgumentError(
+            "training cannot continue from a model with linear+neural scores: train a new one."
         )
 
 

@@ -185,7 +185,14 @@ def _problem(
             scorer = scorer.with_filter(arc_filter)
     else:
         model, treebank = with_pruner(
-            model, treebank, arc_filter, fit.start, fit.threads, fit.observer, checkpoint, saved
+            model,
+            treebank,
+            arc_filter,
+            fit.start or fit.pruned_by,
+            fit.threads,
+            fit.observer,
+            checkpoint,
+            saved,
         )
         treebank = replace(treebank, kept=kept_arcs(model, treebank, fit.threads))
     engine = first_order_engine(model.options.trees, model.root, fit.threads)

@@ -34,6 +34,7 @@ class Fit:
     checkpoint_beside: str | os.PathLike[str] | None = None
     resume: bool = False
     edge_clusters: EdgeClusters | None = None
+    pruned_by: Model | None = None  # a higher-order model whose pruner is used
 
 
 def untrained_model(fit: Fit, train: Block, learnt: NDArray[np.int64] | None) -> Model:

@@ -34,6 +34,7 @@ from arbora.models.stored import (
     stored_engine,
     stored_weights,
 )
+from arbora.models.stored_scorers import SCORER, label_weights, linear_from, sum_from
 from arbora.models.tensor_file import (
     MAX_HEADER_BYTES,
     Tensors,
@@ -45,7 +46,13 @@ from arbora.models.tensor_file import (
 )
 from arbora.options import HigherOrderOptions, LinearOptions, NeuralOptions, ParserOptions
 from arbora.options.renamed import stored_names
-from arbora.scoring import SCORERS, LinearScorer, Scorer, SoftClusterScorer
+from arbora.scoring import (
+    SCORERS,
+    LinearScorer,
+    Scorer,
+    SoftClusterScorer,
+    SumScorer,
+)
 
 __all__ = [
     "FORMAT_VERSION",
@@ -62,7 +69,6 @@ _WITHOUT_STAGES = 2  # that of files with a parser alone
 _NEW = (CODES, GROUPED_CLUSTERS)  # ends of names that files of earlier formats do not have
 _SHARED = "shared"  # in the description: tensors of stages that are the parser's word clusters
 _KEY = "arbora"  # of the metadata
-_SCORER = "scorer."  # before the names of the scorer's tensors
 _STAGE = "stage."  # before the name of a stage and those of its tensors
 _LINEAR = (LinearScorer.kind, SoftClusterScorer.kind)  # scorers that the options describe
 _NEURAL = ("neural", "sum")
@@ -116,7 +122,7 @@ def to_bytes(model: Model) -> bytes:
 def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
     """The description of the model; its arrays are added to `tensors`."""
     described, arrays = model.scorer.state()
-    _put(tensors, "scorer", arrays, sparse=isinstance(model.scorer, LinearScorer))
+    _put(tensors, "scorer", arrays, sparse=isinstance(model.scorer, LinearScorer | SumScorer))
     components: dict[str, Any] = {
         "encoder": model.encoder.settings.to_store(),
         "scorer": {"kind": model.scorer.kind, **described},
@@ -127,6 +133,8 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
         components["edge_clusters"] = describe_edge_clusters(model.encoder.edge_clusters, tensors)
     if isinstance(model.labeller, StagedLabels):
         _put(tensors, "labeller", model.labeller.scorer.parameters())
+    elif isinstance(model.scorer, SumScorer):
+        _put(tensors, "labeller", label_weights(model.scorer))
     if isinstance(model.pruner, FirstOrderPruner):
         described, arrays = model.pruner.scorer.state()
         _put(tensors, "pruner", arrays)
@@ -221,7 +229,7 @@ def _check_sums(text: str, tensors: Tensors) -> bool:
 
 def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     components = description["components"]
-    own = "" if components["scorer"]["kind"] in _LINEAR else _SCORER  # checked by itself
+    own = "" if components["scorer"]["kind"] in _LINEAR else SCORER  # checked by itself
     others = tuple(filter(None, (own, EDGES, _STAGE)))
     check_arrays({name: v for name, v in tensors.items() if not name.startswith(others)})
     options = ParserOptions.from_keywords(stored_names(description["options"]))
@@ -236,7 +244,7 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     expected = linear_scorer(options, encoder, len(labels))
     if isinstance(options.scorer, NeuralOptions):
         import arbora.neural  # noqa: F401  # registers its scorers
-    if described["kind"] not in SCORERS and described["kind"] != expected.kind:
+    if described["kind"] not in (*SCORERS, expected.kind, SumScorer.kind):
         raise ModelError(
             f"the model has a scorer of unknown kind {described['kind']!r}: import the module that "
             "registers it with arbora.scoring.register_scorer."
@@ -245,12 +253,14 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     if described["kind"] in _LINEAR:
         if described["kind"] != expected.kind:
             raise ModelError("the model's scorer does not fit its edge clusters.")
-        scorer = _linear(expected, described, tensors, "scorer")
+        scorer = linear_from(expected, described, tensors, "scorer")
+    elif described["kind"] == SumScorer.kind:
+        scorer = sum_from(options, expected, encoder, described, len(labels), tensors)
     else:
         arrays = {
-            name.removeprefix(_SCORER): values
+            name.removeprefix(SCORER): values
             for name, values in tensors.items()
-            if name.startswith(_SCORER)
+            if name.startswith(SCORER)
         }
         scorer = SCORERS[described["kind"]].from_state(described, arrays, settings)
     if isinstance(options.scorer, NeuralOptions) != (described["kind"] in _NEURAL):
@@ -295,20 +305,6 @@ def _stage(name: str, settings: Any, tensors: Tensors) -> StoredStage:
     return StoredStage(settings, own)
 
 
-def _linear(
-    scorer: LinearScorer, described: dict[str, Any], tensors: Tensors, prefix: str
-) -> LinearScorer:
-    """The linear scorer for the options, with the weights of the file."""
-    own, _ = scorer.state()
-    described = {"cluster_features": "beside", **described}  # that of older files
-    if any(described[name] != value for name, value in own.items()):
-        raise ModelError(f"the model's {prefix} does not fit its options.")
-    filtered = scorer.with_filter(tensors[f"{prefix}.arc_filter"])
-    return filtered.with_parameters(
-        {"weights": stored_weights(tensors, f"{prefix}.weights", scorer.size)}
-    )
-
-
 def _labeller(
     options: ParserOptions, encoder: Encoder, n_labels: int, scorer: Scorer, tensors: Tensors
 ) -> Labeller:
@@ -330,7 +326,7 @@ def _pruner(
         return EveryArc()
     scorer = pruner_scorer(options, encoder)
     engine = stored_engine(described["trees"], description["root"])
-    found = _linear(scorer, described, tensors, "pruner")
+    found = linear_from(scorer, described, tensors, "pruner")
     return FirstOrderPruner(found, engine, order.prune_threshold, order.prune_heads)
 
 
@@ -342,7 +338,7 @@ def _reranker(
         raise ModelError("the model's reranker does not fit its options.")
     if described is None or untrained is None:
         return None
-    scorer = _linear(untrained.scorer, described, tensors, "reranker")
+    scorer = linear_from(untrained.scorer, described, tensors, "reranker")
     return Reranker(scorer, untrained.candidates, described["base_weight"])
 
 
@@ -352,7 +348,7 @@ def _put(
     """Stores arrays; linear weights densely, sparsely or as codes, whichever is smallest."""
     for name, values in arrays.items():
         forms: list[Tensors] = [{f"{prefix}.{name}": np.ascontiguousarray(values)}]
-        if sparse and name == "weights":
+        if sparse and name.rpartition(".")[2] == "weights":
             used = np.flatnonzero(values)
             placed = {"index": used.astype(np.uint32), "value": values[used]}
             forms += [

@@ -59,6 +59,9 @@ class ShardGraph:
         if scorer.sizes.joint:
             self.arcs = self.arcs[..., None] + self.network.joint_labels(shard, self.states)
         self.parts: list[tuple[Any, int, Tensor]] = []
+        # Made on the same thread as the rest: PyTorch adds gradients in the order of its nodes,
+        # which it counts on each thread.
+        self.loss = self._label_loss()
 
     def score(self, scores: Scores, pieces: list[FloatArray]) -> None:
         """Fills in the scores of the shard's sentences."""
@@ -82,16 +85,15 @@ class ShardGraph:
         gradients = [torch.from_numpy(d_arcs)]
         for kind, i, part in self.parts:
             gradients.append(torch.from_numpy(d_scores.piece(kind, i)).to(part.dtype))
-        loss = self.label_loss()
-        if loss is not None:
-            outputs.append(loss)
-            gradients.append(torch.ones_like(loss))
+        if self.loss is not None:
+            outputs.append(self.loss)
+            gradients.append(torch.ones_like(self.loss))
         found = torch.autograd.grad(
             outputs, list(self.tensors.values()), gradients, allow_unused=True
         )
         return dict(zip(self.tensors, found, strict=True))
 
-    def label_loss(self) -> Tensor | None:
+    def _label_loss(self) -> Tensor | None:
         """The cross-entropy of the annotated labels, given the annotated heads."""
         batch, sizes = self.batch, self.scorer.sizes
         if not sizes.n_labels or sizes.joint or not len(batch.labels):

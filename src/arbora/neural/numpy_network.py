@@ -68,7 +68,7 @@ class NumpyNetwork:
         )
         values = windows @ self.parameters["spelling.filters"] + self.parameters["spelling.bias"]
         values[characters < 0] = -np.inf
-        return np.maximum(values.max(axis=1), 0.0)
+        return np.asarray(np.maximum(values.max(axis=1), 0.0))
 
     def arcs(self, shard: Shard, states: Array) -> Array:
         """Scores of arcs, padded, (sentences, longest, longest): [head, modifier]."""
@@ -95,7 +95,7 @@ class NumpyNetwork:
         above = _with_one(self._mapped("label.head", states))[shard.padded]
         below = _with_one(self._mapped("label.modifier", states)) @ self.parameters["label.pair"]
         turned = below[shard.padded].reshape(*shard.padded.shape, self.sizes.n_labels, side)
-        return np.einsum("bhd,bmld->bhml", above, turned, optimize=True)
+        return np.asarray(np.einsum("bhd,bmld->bhml", above, turned, optimize=True))
 
     def parts(self, kind: PartKind, states: Array, columns: NDArray[np.int64]) -> Array:
         """Scores of parts; `columns` have packed places, and -1 for no word."""
@@ -116,7 +116,7 @@ class NumpyNetwork:
 
     def _mapped(self, name: str, states: Array) -> Array:
         values = states @ self.parameters[f"{name}.map"] + self.parameters[f"{name}.bias"]
-        return np.maximum(values, SLOPE * values)
+        return np.asarray(np.maximum(values, SLOPE * values))
 
 
 def _with_one(values: Array) -> Array:

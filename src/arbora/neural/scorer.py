@@ -186,10 +186,10 @@ class NeuralScorer:
             return list(pool.map(run, things))
 
     def _numbered(self, encoded: Encoded) -> Numbered:
-        found = encoded.derived.get(self.vocabulary)
+        found: Numbered | None = encoded.derived.get(self.vocabulary)
         if found is None:
             found = encoded.derived[self.vocabulary] = self.vocabulary.number(encoded)
-        return found  # type: ignore[no-any-return]
+        return found
 
     @property
     def _network(self) -> NumpyNetwork:

@@ -114,12 +114,12 @@ def parameter_shapes(sizes: Sizes, vocabulary: NeuralVocabulary) -> dict[str, tu
             shapes[f"label.{role}.map"], shapes[f"label.{role}.bias"] = (
                 (width, sizes.label_width), (sizes.label_width,)
             )  # fmt: skip
-        side = sizes.label_width + 1
-        shapes["label.pair"] = (side, sizes.n_labels * side)
+        rows = sizes.label_width + 1
+        shapes["label.pair"] = (rows, sizes.n_labels * rows)
     for kind in sizes.kinds:
-        for role in roles_of(kind):
-            shapes[f"part.{kind}.{role}.map"] = (width, sizes.rank)
-            shapes[f"part.{kind}.{role}.none"] = (sizes.rank,)  # START, END, the root's head
+        for column in roles_of(kind):
+            shapes[f"part.{kind}.{column}.map"] = (width, sizes.rank)
+            shapes[f"part.{kind}.{column}.none"] = (sizes.rank,)  # START, END, the root's head
         if side_of(kind) is not None:
             shapes[f"part.{kind}.side"] = (2, sizes.rank)
     return shapes

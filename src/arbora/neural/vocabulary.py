@@ -163,7 +163,8 @@ class NeuralVocabulary:
             names[name] = tuple(text.split("\n")) if size else ()
             if len(names[name]) != size or name not in (*COLUMNS, "character"):
                 raise ModelError(f"the scorer's vocabulary of {name!r} is damaged.")
-        counts = {name: arrays[f"counts.{name}"] for name in ("form", "lemma") if name in names}
+        counted = [name for name in ("form", "lemma") if name in names]
+        counts: dict[str, NDArray[np.int64]] = {name: arrays[f"counts.{name}"] for name in counted}
         for name, values in counts.items():
             if values.shape != (FIRST + len(names[name]),):
                 raise ModelError(f"the scorer's counts of {name!r} are damaged.")

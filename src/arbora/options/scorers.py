@@ -23,11 +23,11 @@ class NeuralOptions(Component):
 
     tag: ClassVar[str] = "neural"
     width: int = option(
-        400, "Neural scorer: units of each direction of the LSTM.", "Model", low=4, high=4096
+        300, "Neural scorer: units of each direction of the LSTM.", "Model", low=4, high=4096
     )
     layers: int = option(2, "Neural scorer: layers of the LSTM.", "Model", low=1, high=8)
     arc_width: int = option(
-        400, "Neural scorer: size of a word's vector as head or modifier.", "Model",
+        300, "Neural scorer: size of a word's vector as head or modifier.", "Model",
         low=2, high=4096,
     )  # fmt: skip
     label_width: int = option(

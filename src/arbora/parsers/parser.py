@@ -146,7 +146,8 @@ class Parser(Questions):
         sentence is a feature of first-order models, unless `sources` is False.
         """
 
-        from arbora.fitting.fit import Fit, check_fit, fit_model
+        from arbora.fitting.experts import fit_parser
+        from arbora.fitting.fit import Fit, check_fit
 
         if resume and checkpoint is None:
             raise ArgumentError("resume requires checkpoint, the path of the model file.")
@@ -167,7 +168,7 @@ class Parser(Questions):
         )  # fmt: skip
         check_fit(fit)
         fit, train_block, dev_block = self._before_fit(fit, train_block, dev_block)
-        model, self.history = fit_model(fit, train_block, dev_block)
+        model, self.history = fit_parser(fit, train_block, dev_block)
         self._checkpoint_beside = checkpoint
         files = {"train": file_name(train), "dev": file_name(dev)}
         seen = Vocabulary.of_block(train_block, model.encoder.settings)

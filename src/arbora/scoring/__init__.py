@@ -15,10 +15,12 @@ from arbora.scoring.scorer import (
     register_scorer,
 )
 from arbora.scoring.soft_clusters import SoftClusterScorer
+from arbora.scoring.sum import Expert, SumScorer
 
 __all__ = [
     "SCORERS",
     "Batch",
+    "Expert",
     "Feature",
     "Gradient",
     "InnerProducts",
@@ -30,6 +32,7 @@ __all__ = [
     "Pullback",
     "Scorer",
     "SoftClusterScorer",
+    "SumScorer",
     "Threaded",
     "as_float32",
     "register_scorer",
