@@ -31,7 +31,8 @@ def small_block():
     )  # fmt: skip
 
 
-def small_scorer(block, *, labels=len(NAMES), joint=False, kinds=(), dtype=np.float64, dropout=0.0):
+def small_scorer(block, *, labels=None, joint=False, kinds=(), dtype=np.float64, dropout=0.0):
+    labels = len(NAMES) if labels is None else labels
     settings = FeatureSettings.for_training("rich", block)
     vocabulary = NeuralVocabulary.of_block(block, settings)
     sizes = Sizes(

@@ -133,11 +133,11 @@ def test_a_scorer_reads_what_it_wrote():
     assert np.array_equal(again.scores(batch)[0].arcs, scorer.scores(batch)[0].arcs)
     with pytest.raises(ModelError, match=r"the scorer's arc.head do not fit"):
         NeuralScorer.from_state(description, arrays | {"arc.head": np.zeros(2, "f4")}, settings)
+    names = description["names"] | {"upos": 99}
+    sizes = description["sizes"] | {"width": -1}
     with pytest.raises(ModelError, match="vocabulary of 'upos' is damaged"):
-        names = description["names"] | {"upos": 99}
         NeuralScorer.from_state(description | {"names": names}, arrays, settings)
     with pytest.raises(ModelError, match="sizes are not those of a network"):
-        sizes = description["sizes"] | {"width": -1}
         NeuralScorer.from_state(description | {"sizes": sizes}, arrays, settings)
 
 

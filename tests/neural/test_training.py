@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,9 +12,12 @@ import pytest
 
 import arbora
 from arbora import Parser
+from arbora.data.conllu import sentences_of
+from arbora.data.treebank import read_treebank
 from arbora.errors import ArgumentError, ModelError
 from arbora.models.model_file import from_bytes, to_bytes
 from arbora.options import ParserOptions
+from arbora.scoring import Batch
 from tests.small_parsers import sentences
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -57,7 +61,9 @@ ORDERS = [
 ]
 
 
-@pytest.mark.parametrize("options", ORDERS, ids=lambda options: "-".join(map(str, options.values())))
+@pytest.mark.parametrize(
+    "options", ORDERS, ids=lambda options: "-".join(map(str, options.values()))
+)
 def test_every_loss_and_order_trains_parses_and_is_saved(options):
     parser = trained(**options)
     before = parser.model.scorer.parameters()
@@ -72,16 +78,12 @@ def test_every_loss_and_order_trains_parses_and_is_saved(options):
 
 
 def test_partial_annotation_trains():
-    block = [sentence for sentence in sentences("train", 10)]
-    from arbora.data.treebank import read_treebank
-
+    block = list(sentences("train", 10))
     whole = read_treebank(block)
     heads = [np.array(s.heads) for s in block]
     for own in heads:
         own[::2] = -1
     partial = whole.with_columns(heads=heads)
-    from arbora.data.conllu import sentences_of
-
     for learner in ("loglinear", "head-selection", "maxmargin"):
         options = SMALL | {"learner": learner, "root": "multi"}
         parser = Parser(**options).fit(list(sentences_of(partial)), sentences("dev", 4))
@@ -135,9 +137,7 @@ def test_linear_and_neural_scores_add(tmp_path):
     assert [one.scorer.kind for one in experts] == ["linear", "neural"]
     assert 0.1 <= parser.model.card["linear_share"] <= 0.9
     some = sentences("dev", 8)
-    encoded = parser.model.encoder.encode(arbora.data.treebank.read_treebank(some))
-    from arbora.scoring import Batch
-
+    encoded = parser.model.encoder.encode(read_treebank(some))
     batch = Batch(encoded, np.arange(3))
     total = parser.model.scorer.scores(batch)[0].arcs
     alone = [one.weight * one.scorer.scores(batch)[0].arcs for one in experts]
@@ -218,12 +218,10 @@ print(len(parser.parse(sentences("test", 3))))
 
 
 def test_damaged_networks_are_refused():
-    from dataclasses import replace
-
     model = trained().model
     wrong = {name: np.array(values) for name, values in model.scorer.parameters().items()}
     wrong["arc.pair"][0, 0] = np.nan
-    with pytest.raises(ModelError, match="arc.pair are not all finite"):
+    with pytest.raises(ModelError, match=r"arc\.pair are not all finite"):
         to_bytes(model.with_scorer(model.scorer.with_parameters(wrong)))
     with pytest.raises(ModelError, match="labels, and its scorer"):
         to_bytes(replace(model, labels=(*model.labels, "another")))

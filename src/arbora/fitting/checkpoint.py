@@ -15,6 +15,7 @@ from arbora.data import Block
 from arbora.data.temporary_files import remove_leftovers
 from arbora.errors import ModelError
 from arbora.features import EdgeClusters, StoredEdgeClusters, WordClusters
+from arbora.features.word_vectors import WordVectors
 from arbora.fitting.loop import History, Parameters
 from arbora.fitting.sealed_file import read_sealed, write_sealed
 from arbora.fitting.trainer import State, Trainer
@@ -39,6 +40,7 @@ def fingerprint(
     word_clusters: WordClusters | None,
     scorer: Scorer | None = None,
     edge_clusters: EdgeClusters | None = None,
+    vectors: WordVectors | None = None,
 ) -> str:
     """A hash of the data and the options, except limits on the number of passes.
 
@@ -65,6 +67,9 @@ def fingerprint(
         digest.update(checksum_of("", arrays).tobytes())
     elif edge_clusters is not None:
         digest.update(f"{edge_clusters.n_clusters} edge clusters".encode())
+    if vectors is not None:
+        digest.update("\n".join(vectors.words).encode())
+        digest.update(vectors.vectors.tobytes())
     return digest.hexdigest()
 
 

@@ -162,7 +162,7 @@ class DenseAdam(DenseGradient):
             flat = [table.reshape(-1) for table in tables]
             for start in range(0, values.size, _AT_ONCE):
                 pieces = [table[start : start + _AT_ONCE] for table in flat]
-                _adam_step(*pieces, scale, rate, memory)
+                _adam_step(pieces, scale, rate, memory)
         self.examples += sentences
 
     def average(self) -> Parameters:
@@ -192,11 +192,9 @@ class DenseAdam(DenseGradient):
             self._squares[name][...] = checkpoint[f"square.{name}"]
 
 
-def _adam_step(
-    values: NDArray[Any], gradient: NDArray[Any], mean: NDArray[Any], square: NDArray[Any],
-    average: NDArray[Any], scale: float, rate: float, memory: float,
-) -> None:  # fmt: skip
+def _adam_step(pieces: list[NDArray[Any]], scale: float, rate: float, memory: float) -> None:
     """Changes all arrays in place; the gradient's room is used for what comes between."""
+    values, gradient, mean, square, average = pieces
     gradient *= scale
     mean *= _FIRST
     mean += (1.0 - _FIRST) * gradient

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Block
-from arbora.errors import DataError
+from arbora.errors import ArgumentError, DataError
 from arbora.features import (
     learn_arc_filter,
     no_arc_filter,
@@ -59,7 +59,9 @@ from arbora.models.model import Model, make_labeller
 from arbora.options import (
     BeliefLearnerOptions,
     FirstOrderOptions,
+    NeuralOptions,
     ParserOptions,
+    spelled,
 )
 from arbora.scoring import LinearScorer
 from arbora.types import Root, TreeClass
@@ -77,6 +79,8 @@ def check_fit(fit: Fit) -> None:
         check_scorer(fit.options, fit.scorer)
     if fit.edge_clusters is not None:
         check_edge_clusters(fit.options)
+    if fit.vectors is not None and not isinstance(fit.options.scorer, NeuralOptions):
+        raise ArgumentError(f"word vectors require {spelled('scorer', 'neural')}.")
     if fit.start is not None:
         check_start(fit.options)
 
@@ -97,7 +101,13 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
     checkpoint = None
     if fit.checkpoint_beside is not None:
         print_of = fingerprint(
-            model.options, [train, dev], fit.start, fit.word_clusters, fit.scorer, fit.edge_clusters
+            model.options,
+            [train, dev],
+            fit.start,
+            fit.word_clusters,
+            fit.scorer,
+            fit.edge_clusters,
+            fit.vectors,
         )
         checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
     model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)

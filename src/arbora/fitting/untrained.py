@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from arbora.data import Block
 from arbora.features import EdgeClusters, Encoder, FeatureSettings, WordClusters
+from arbora.features.word_vectors import WordVectors
 from arbora.fitting.loop import Observer
 from arbora.fitting.treebank import label_names
 from arbora.models.components import EveryArc
@@ -17,6 +18,8 @@ from arbora.models.model import Model, linear_scorer, make_labeller
 from arbora.options import NeuralOptions, ParserOptions
 from arbora.scoring import LinearScorer, Scorer
 from arbora.types import TreeClass
+
+_FREQUENT = 100_000  # words of a file of vectors that a model keeps besides those it has seen
 
 __all__ = ["Fit", "fresh_scorer", "untrained_model"]
 
@@ -35,6 +38,7 @@ class Fit:
     resume: bool = False
     edge_clusters: EdgeClusters | None = None
     pruned_by: Model | None = None  # a higher-order model whose pruner is used
+    vectors: WordVectors | None = None  # of a neural scorer's words
 
 
 def untrained_model(fit: Fit, train: Block, learnt: NDArray[np.int64] | None) -> Model:
@@ -101,11 +105,23 @@ def _neural_scorer(
     if fit.start is not None:
         assert isinstance(fit.start.scorer, NeuralScorer)
         return fit.start.scorer.for_training(how.dropout, fit.threads)
+    given = fit.vectors
     sizes = Sizes.of(
         how, 0 if options.labels == "none" else n_labels, options.labels == "joint",
-        options.order.parts,
+        options.order.parts, 0 if given is None else given.vectors.shape[1],
     )  # fmt: skip
     vocabulary = NeuralVocabulary.of_block(train, encoder.settings, learnt)
+    table = None
+    if given is not None:
+        seen = {form for form, _ in train.column_names(1)}
+        words = [
+            place
+            for place, word in enumerate(given.words)
+            if (place < _FREQUENT or word in seen) and "\n" not in word
+        ]
+        vocabulary = vocabulary.with_given(given.words[place] for place in words)
+        table = np.concatenate([np.zeros((1, sizes.given), np.float32), given.vectors[words]])
     return NeuralScorer.untrained(
-        sizes, vocabulary, dropout=how.dropout, seed=options.seed, threads=fit.threads
-    )
+        sizes, vocabulary, dropout=how.dropout, seed=options.seed, threads=fit.threads,
+        vectors=table,
+    )  # fmt: skip

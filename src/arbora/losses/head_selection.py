@@ -46,7 +46,7 @@ def head_selection(scores: Scores, gold: Gold) -> Loss:
 
 def _softmax(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """log-sum-exp and softmax of every word's row."""
-    rows = table.reshape(len(table), -1)
+    rows = table.reshape(len(table), table.shape[1] * table.shape[2])
     top = rows.max(axis=1, keepdims=True, initial=-np.inf)
     weights = np.exp(rows - top)
     sums = weights.sum(axis=1, keepdims=True)

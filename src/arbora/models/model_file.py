@@ -105,6 +105,8 @@ def to_bytes(model: Model) -> bytes:
     A model that could not be read again raises an error.
     """
     check_model(model)
+    if isinstance(model.scorer, SumScorer) and any(one.encoder for one in model.scorer.experts):
+        raise ModelError("an ensemble has no file of its own: keep the files of its models.")
     tensors: Tensors = {}
     text = json.dumps(_describe(model, tensors), ensure_ascii=False, sort_keys=True)
     text = text.encode(errors="replace").decode()  # names of files need not be Unicode

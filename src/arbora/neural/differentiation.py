@@ -54,7 +54,9 @@ class ShardGraph:
                 random = np.random.default_rng([batch.noise, number])
                 tokens = hide_words(shard, scorer.vocabulary, amount, random)
         self.network = TorchNetwork(scorer.sizes, tensors, noise)
-        self.states = self.network.states(shard, self.network.vectors(shard, tokens))
+        given = scorer.given(shard)
+        vectors = self.network.vectors(shard, tokens, given)
+        self.states = self.network.states(shard, vectors)
         self.arcs = self.network.arcs(shard, self.states)
         if scorer.sizes.joint:
             self.arcs = self.arcs[..., None] + self.network.joint_labels(shard, self.states)

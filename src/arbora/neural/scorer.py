@@ -55,10 +55,12 @@ class NeuralScorer:
         vocabulary: NeuralVocabulary,
         parameters: Mapping[str, NDArray[Any]],
         *,
+        vectors: NDArray[np.float32] | None = None,
         dropout: float = 0.0,
         threads: int = 1,
     ) -> None:
         self.sizes, self.vocabulary, self.dropout = sizes, vocabulary, dropout
+        self.vectors = vectors  # of words in a file, which stay as they are; row 0 is zeros
         self.threads = threads
         self._parameters: Parameters = dict(parameters)
         # The states of the sentences that were scored last, for their labels.
@@ -67,11 +69,12 @@ class NeuralScorer:
 
     @classmethod
     def untrained(
-        cls, sizes: Sizes, vocabulary: NeuralVocabulary, *, dropout: float, seed: int, threads: int
-    ) -> Self:
+        cls, sizes: Sizes, vocabulary: NeuralVocabulary, *, dropout: float, seed: int, threads: int,
+        vectors: NDArray[np.float32] | None = None,
+    ) -> Self:  # fmt: skip
         """A network with random parameters."""
         first = first_parameters(sizes, vocabulary, seed)
-        return cls(sizes, vocabulary, first, dropout=dropout, threads=threads)
+        return cls(sizes, vocabulary, first, vectors=vectors, dropout=dropout, threads=threads)
 
     @property
     def kinds(self) -> tuple[PartKind, ...]:
@@ -120,7 +123,7 @@ class NeuralScorer:
         """The scores with gradients, by PyTorch."""
         from arbora.neural.differentiation import ShardGraph, merged, tensors_of
 
-        numbered, scores = self._numbered(batch.encoded), self._empty(batch)
+        numbered, scores = self.numbered(batch.encoded), self._empty(batch)
         tensors = tensors_of(self._parameters)
         pieces: list[FloatArray] = [np.empty(0)] * len(batch)
 
@@ -166,11 +169,11 @@ class NeuralScorer:
         last = self._last
         if not self._lent and last is not None and last[0] is encoded and last[1] == key:
             return last[2]
-        numbered, network = self._numbered(encoded), self._network
+        numbered, network = self.numbered(encoded), self._network
 
         def run(members: NDArray[np.int64]) -> tuple[Shard, NDArray[Any]]:
             shard = make_shard(numbered, sentences[members], members)
-            return shard, network.states(shard)
+            return shard, network.states(shard, self.given(shard))
 
         found = self._each(run, shards_of(encoded.n_words[sentences], training=False))
         self._last = (encoded, key, found)
@@ -185,7 +188,8 @@ class NeuralScorer:
         with ThreadPoolExecutor(workers) as pool:
             return list(pool.map(run, things))
 
-    def _numbered(self, encoded: Encoded) -> Numbered:
+    def numbered(self, encoded: Encoded) -> Numbered:
+        """The sentences as the network's numbers; they are looked up once."""
         found: Numbered | None = encoded.derived.get(self.vocabulary)
         if found is None:
             found = encoded.derived[self.vocabulary] = self.vocabulary.number(encoded)
@@ -198,6 +202,10 @@ class NeuralScorer:
     @cached_property
     def _prepared(self) -> NumpyNetwork:
         return NumpyNetwork(self.sizes, self._parameters)
+
+    def given(self, shard: Shard) -> NDArray[np.float32] | None:
+        """The word vectors of a file for each token, packed, if the network has any."""
+        return None if self.vectors is None else self.vectors[shard.given]
 
     def _empty(self, batch: Batch) -> Scores:
         if self.kinds:
@@ -244,6 +252,8 @@ class NeuralScorer:
         """What a model file has to hold: a description for JSON, and arrays."""
         names, arrays = self.vocabulary.to_store()
         description = {"sizes": self.sizes.to_store(), "names": names}
+        if self.vectors is not None:
+            arrays["given.vectors"] = self.vectors
         return description, {**arrays, **self._parameters}
 
     @classmethod
@@ -262,7 +272,14 @@ class NeuralScorer:
             if values.shape != shape or values.dtype != np.float32:
                 raise ModelError(f"the scorer's {name} do not fit its sizes.")
             parameters[name] = values
-        return cls(sizes, vocabulary, parameters)
+        vectors = arrays.get("given.vectors")
+        rows = 1 + len(vocabulary.given) if sizes.given else 0
+        if (vectors is None) != (rows == 0) or (
+            vectors is not None
+            and (vectors.shape != (rows, sizes.given) or vectors.dtype != np.float32)
+        ):
+            raise ModelError("the scorer's word vectors do not fit its sizes.")
+        return cls(sizes, vocabulary, parameters, vectors=vectors)
 
 
 def packed_parts(

@@ -36,6 +36,7 @@ class Shard:
     characters: Numbers
     features: Numbers  # rows of `feats`
     feats: Numbers
+    given: Numbers  # rows of the vectors of a file
 
     @property
     def inside(self) -> NDArray[np.bool_]:
@@ -84,7 +85,8 @@ def make_shard(
         feats, features = _used(numbered.feats, numbered.features[places])
     tokens = {name: numbers[places] for name, numbers in numbered.tokens.items()}
     return Shard(
-        members, lengths, counts, padded, tokens, spellings, characters, features, feats
+        members, lengths, counts, padded, tokens, spellings, characters, features, feats,
+        numbered.given[places] if len(numbered.given) else numbered.given,
     )  # fmt: skip
 
 

@@ -46,7 +46,10 @@ class TorchNetwork:
         self.noise = noise if noise is not None and noise.share > 0.0 else None
 
     def vectors(
-        self, shard: Shard, tokens: Mapping[str, NDArray[np.int32]], given: Tensor | None = None
+        self,
+        shard: Shard,
+        tokens: Mapping[str, NDArray[np.int32]],
+        given: NDArray[np.float32] | None = None,
     ) -> dict[str, Tensor]:
         """The vector of every token by column, packed, before dropout."""
         found = {
@@ -54,7 +57,8 @@ class TorchNetwork:
             for name, numbers in tokens.items()
         }
         if given is not None:
-            found["form"] = found["form"] + given @ self.parameters["given.map"]
+            known = torch.from_numpy(given).to(found["form"].dtype)
+            found["form"] = found["form"] + known @ self.parameters["given.map"]
         if len(shard.features):
             table = _with_zeros(self.parameters["vectors.feats"])
             rows = _rows(table, shard.feats % len(table)).sum(dim=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -42,6 +42,7 @@ class Numbered:
     characters: Numbers
     features: Numbers
     feats: Numbers
+    given: Numbers  # rows of the vectors of a file, 0 for none; empty if there are no vectors
 
     def places(self, sentences: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         """The places of the root and the words of each sentence."""
@@ -58,6 +59,7 @@ class NeuralVocabulary:
 
     names: Mapping[str, tuple[str, ...]]
     counts: Mapping[str, NDArray[np.int64]]  # of form and lemma, for `hiding`
+    given: tuple[str, ...] = ()  # words with vectors of a file
 
     @classmethod
     def of_block(
@@ -99,6 +101,14 @@ class NeuralVocabulary:
             for name, keys in self.names.items()
         }
 
+    @cached_property
+    def _given_rows(self) -> dict[str, int]:
+        return {word: row for row, word in enumerate(self.given, start=1)}
+
+    def with_given(self, words: Iterable[str]) -> NeuralVocabulary:
+        """The same vocabulary with words that have vectors of a file."""
+        return replace(self, given=tuple(words))
+
     def number(self, encoded: Encoded) -> Numbered:
         """All sentences of a block as numbers."""
         block, places = encoded.block, encoded.places.tolist()
@@ -109,6 +119,7 @@ class NeuralVocabulary:
         feats: dict[str, int] = {"": 0}
         spellings: list[int] = []
         features: list[int] = []
+        given: list[int] = []
         for i in places:
             for name, numbers in tokens.items():
                 known = self._numbers[name]
@@ -118,6 +129,10 @@ class NeuralVocabulary:
             forms = block.column(i, COLUMNS["form"])
             spellings.append(0)
             spellings.extend([words.setdefault(form, len(words)) for form in forms])
+            if self.given:
+                rows = self._given_rows
+                given.append(0)
+                given.extend([rows.get(form) or rows.get(form.lower(), 0) for form in forms])
             if "feats" in self.names:
                 features.append(0)
                 values = block.column(i, COLUMNS["feats"])
@@ -127,6 +142,7 @@ class NeuralVocabulary:
             {name: np.array(numbers, dtype=np.int32) for name, numbers in tokens.items()},
             np.array(spellings, dtype=np.int32), self._spell(words),
             np.array(features, dtype=np.int32), self._split(feats),
+            np.array(given, dtype=np.int32),
         )  # fmt: skip
 
     def _spell(self, words: Iterable[str]) -> Numbers:
@@ -150,6 +166,8 @@ class NeuralVocabulary:
             text = "\n".join(keys).encode()
             arrays[f"names.{name}"] = np.frombuffer(text, dtype=np.uint8)
         arrays |= {f"counts.{name}": values for name, values in self.counts.items()}
+        if self.given:
+            arrays["names.given"] = np.frombuffer("\n".join(self.given).encode(), dtype=np.uint8)
         return {name: len(keys) for name, keys in self.names.items()}, arrays
 
     @classmethod
@@ -170,7 +188,8 @@ class NeuralVocabulary:
                 raise ModelError(f"the scorer's counts of {name!r} are damaged.")
         if not {"form", "character"} <= names.keys():
             raise ModelError("the scorer's vocabulary lacks words.")
-        return cls(names, counts)
+        text = arrays["names.given"].tobytes().decode() if "names.given" in arrays else ""
+        return cls(names, counts, tuple(text.split("\n")) if text else ())
 
 
 def _keys(name: str, values: Sequence[str]) -> list[str]:

@@ -8,15 +8,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
-import numpy as np
-
 from arbora.data import Block, Chunk, Sentence, Stage, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.conllu import sentences_of
 from arbora.data.source import ReadPath, Source, check_path
-from arbora.data.treebank import TreebankSource, is_file, read_treebank, several_files
+from arbora.data.treebank import TreebankSource, is_file, read_treebank
 from arbora.errors import ArgumentError, DataError, ModelError, unreadable
 from arbora.features import EdgeClusters, SourceClusters, WordClusters, read_clusters
+from arbora.features.word_vectors import WordVectors, read_vectors
 from arbora.inference.packed import available_threads
 from arbora.models.columns import check_columns
 from arbora.models.constraints import Arcs, Constraints
@@ -39,6 +38,7 @@ from arbora.options import (
 from arbora.options.build import build
 from arbora.options.keywords import ParserKeywords
 from arbora.parsers.questions import Questions
+from arbora.parsers.training_data import file_name, licences, read_annotated, without_times
 from arbora.scoring import Scorer
 
 if TYPE_CHECKING:  # loading and parsing do not need these modules
@@ -123,6 +123,7 @@ class Parser(Questions):
         *,
         start: Parser | None = None,
         word_clusters: str | os.PathLike[str] | WordClusters | None = None,
+        vectors: str | os.PathLike[str] | WordVectors | None = None,
         edge_clusters: str | os.PathLike[str] | Parser | EdgeClusters | None = None,
         licence: str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -138,8 +139,9 @@ class Parser(Questions):
         The best pass is chosen on `dev`. Without `dev`, the last tenth of `train` is held out to
         find the best number of passes; then (`refit`) the parser is retrained on all sentences.
         `start` is a trained parser to continue from; its options apply unless others are given.
-        `edge_clusters` are clusters of edges whose shares become features: `EdgeClusters`, or a
-        parser with hidden clusters or its file, for the posteriors of these clusters.
+        `vectors` are word vectors for a neural scorer: `WordVectors`, or a file of GloVe, word2vec
+        or fastText. `edge_clusters` are clusters of edges whose shares become features:
+        `EdgeClusters`, or a parser with hidden clusters or its file, for the posteriors of these.
         `licence` is the licence of the data, for the model card. With `checkpoint`, the path of the
         future model file, each pass is saved beside it, and `resume` continues from there. If the
         sentences are from several files, or have comments `# arbora.source = NAME`, the source of a
@@ -152,19 +154,21 @@ class Parser(Questions):
         if resume and checkpoint is None:
             raise ArgumentError("resume requires checkpoint, the path of the model file.")
         if start is not None:
-            self._check_start(word_clusters, edge_clusters)
+            self._check_start(word_clusters, edge_clusters, vectors)
             self.options = start.model.options.continued(self._given)
         reading: dict[str, Any] = {"format": format, "skip_bad": skip_bad, "on_error": on_error}
         train_block = read_annotated(train, "training", **reading)
         dev_block = None if dev is None else read_annotated(dev, "dev", **reading)
         if isinstance(word_clusters, str | os.PathLike):
             word_clusters = read_clusters(word_clusters)
+        if isinstance(vectors, str | os.PathLike):
+            vectors = read_vectors(vectors)
         clusters = self._edge_clusters(edge_clusters)
         if clusters is None and sources and start is None and self._can_have_sources():
             clusters = SourceClusters.of(train_block)
         fit = Fit(
             self.options, self.threads, self.scorer, None if start is None else start.model,
-            word_clusters, observer, checkpoint, resume, clusters,
+            word_clusters, observer, checkpoint, resume, clusters, vectors=vectors,
         )  # fmt: skip
         check_fit(fit)
         fit, train_block, dev_block = self._before_fit(fit, train_block, dev_block)
@@ -175,15 +179,16 @@ class Parser(Questions):
         if start is not None:
             seen = seen.joined(start.model.vocabulary)
         self._model = model.with_card(
-            files=files, history=_without_times(self.history), licence=_licences(start, licence),
-            vocabulary=seen.to_card(),
+            files=files, history=without_times(self.history), vocabulary=seen.to_card(),
+            licence=licences(None if start is None else start.model, licence),
         )  # fmt: skip
         return self
 
-    def _check_start(self, word_clusters: object, edge_clusters: object) -> None:
+    def _check_start(self, word_clusters: object, edge_clusters: object, vectors: object) -> None:
         """Raises for what a parser to continue from has already."""
         given = {
             "word_clusters": word_clusters, "edge_clusters": edge_clusters, "scorer": self.scorer,
+            "vectors": vectors,
         }  # fmt: skip
         for name, value in given.items():
             if value is not None:
@@ -378,38 +383,6 @@ class Parser(Questions):
         if self._model is None:
             return _unfitted, (self._given, self.threads, self.scorer)
         return _from_bytes, (to_bytes(self._model), self.threads)
-
-
-def read_annotated(source: TreebankSource, what: str, **reading: Any) -> Block:
-    """A treebank in one block; raises if no word has a head."""
-    block = read_treebank(source, trees=True, **reading)
-    if not (np.asarray(block.heads) >= 0).any():
-        name = source if isinstance(source, str | os.PathLike) else f"the {what} data"
-        raise DataError(f"no word has a head; {what} data must be annotated", str(name), 1)
-    return block
-
-
-def file_name(source: object) -> str | None:
-    """The name of a file without its folders, or the names of several."""
-    if (files := several_files(source)) is not None:
-        return ", ".join(filter(None, map(file_name, files))) or None
-    if source == "-" or not isinstance(source, str | os.PathLike):
-        return None
-    return os.path.basename(source)  # noqa: PTH119  # a Path is no shorter
-
-
-def _licences(start: Parser | None, licence: str | None) -> str | None:
-    """The licences of all training data, including that of `start`."""
-    earlier = None if start is None else start.model.card.get("licence")
-    return "; ".join(dict.fromkeys(filter(None, (earlier, licence)))) or None
-
-
-def _without_times(history: History) -> dict[str, Any]:
-    """The history without times, so that the same training gives the same card."""
-    values = history.to_dict()
-    for record in values["passes"]:
-        del record["seconds"]
-    return values
 
 
 def _unfitted(options: dict[str, Any], threads: int, scorer: Scorer | None) -> Parser:
