@@ -32,7 +32,7 @@ class OnlineOptions(Component):
         0.0,
         "In each pass, hide a word that occurs c times with probability X / (X + c). Values from 1 "
         "to 3 help if new texts contain many unknown words.",
-        "Learning", low=0.0, high=1e6, kept=False,
+        "Learning", low=0.0, high=1e6, kept=False, default_text="0; 0.5 with adam",
     )  # fmt: skip
 
 
@@ -77,7 +77,7 @@ class AdamOptions(OnlineOptions):
         0.5,
         "In each pass, hide a word that occurs c times with probability X / (X + c). Values from 1 "
         "to 3 help if new texts contain many unknown words.",
-        "Learning", low=0.0, high=1e6, kept=False,
+        "Learning", low=0.0, high=1e6, kept=False, default_text="0; 0.5 with adam",
     )  # fmt: skip
     rate: float = option(0.002, _RATE, "Learning", low=1e-9, high=1e6, kept=False)
     warm_up: float = option(

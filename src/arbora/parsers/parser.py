@@ -80,6 +80,11 @@ class Parser(Questions):
         given: dict[str, Any] = dict(options)
         if isinstance(scorer, str | Component):
             given, scorer = given | {"scorer": scorer}, None
+        if scorer is not None and not isinstance(scorer, Scorer):
+            raise ArgumentError(
+                "scorer must be linear, neural, linear+neural or an object with the methods of "
+                f"arbora.scoring.Scorer, not {scorer!r}."
+            )
         self._given, deprecated = current_names(given)
         for warning in deprecated:
             warnings.warn(warning, DeprecationWarning, stacklevel=2)
