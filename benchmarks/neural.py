@@ -1,6 +1,6 @@
 """Neural and linear scorers, their sums and their losses, on several treebanks.
 
-python benchmarks/neural.py plan TREEBANKS                   # the runs, and an estimate of their time
+python benchmarks/neural.py plan TREEBANKS                   # the runs, and their time
 python benchmarks/neural.py run TREEBANKS --results FILE     # all runs that FILE does not have
 python benchmarks/neural.py run TREEBANKS --results FILE --only ewt
 python benchmarks/neural.py table --results FILE
@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import arbora
+from arbora.data import open_output
 from arbora.data.folders import find_splits
-from arbora.data.temporary_files import write_text
 
 # Words per second of processor time in training, per pass, measured by `speed` on one core.
 NEURAL_WORDS_PER_SECOND = 1200.0
@@ -145,7 +145,7 @@ def run_all(treebanks: Path, runs: list[Run], results: Path, threads: int) -> No
             "megabytes": model.stat().st_size / 1e6,
             "peak_memory_megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
         }  # fmt: skip
-        write_text(results, json.dumps(found, indent=1, sort_keys=True) + "\n")
+        write(results, found)
         print(f"{scores.uas:.2f} UAS {scores.las:.2f} LAS {minutes:.0f} min  {run.key}", flush=True)
 
 
@@ -154,6 +154,12 @@ def hash_of(text: str) -> int:
     import zlib
 
     return zlib.crc32(text.encode())
+
+
+def write(results: Path, found: dict[str, Any]) -> None:
+    """Replaces the results when they are complete."""
+    with open_output(results) as put:
+        put((json.dumps(found, indent=1, sort_keys=True) + "\n").encode())
 
 
 def read(results: Path) -> dict[str, Any]:
@@ -193,7 +199,7 @@ def speed(model: str, gold: str, results: Path | None) -> None:
     }  # fmt: skip
     print(json.dumps(found))
     if results is not None:
-        write_text(results, json.dumps(found) + "\n")
+        write(results, found)
 
 
 def main() -> None:

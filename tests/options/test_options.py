@@ -108,7 +108,7 @@ WITHOUT_EFFECT = [
 ]
 
 NONSENSE = [
-    ({"learner": "maxmargin", "optimizer": "lbfgs"}, "optimizer must be one of eg, adam, not 'lbfgs'"),
+    ({"learner": "maxmargin", "optimizer": "lbfgs"}, "must be one of eg, adam, not 'lbfgs'"),
     ({"learner": "maxmargin", "regularization": 0.0}, "regularization must be between 1e-12"),
     ({"optimizer": "eg", "regularization": 0}, "regularization must be between 1e-12"),
     ({"learner": "perceptron", "clusters": 2}, "require learner='loglinear'"),

@@ -126,8 +126,6 @@ def default_values(options: ParserOptions) -> dict[str, Any]:
         values["rerank_folds"] = 5 if order.rerank else None
     elif isinstance(learner, OnlineOptions):
         values["batch_size"] = 4
-    if isinstance(optimizer, AdamOptions):
-        values["batch_size"] = 32
     if isinstance(order, HigherOrderOptions):
         both = isinstance(order.inference, BeliefPropagationOptions) and isinstance(
             training, BeliefPropagationOptions

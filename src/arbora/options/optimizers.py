@@ -21,7 +21,7 @@ class OnlineOptions(Component):
         None,
         "Sentences per mini-batch; 1 is the textbook online learner.",
         "Learning", low=1, high=100_000, kept=False,
-        default_text="16; 32 with a neural scorer; 4 for higher-order perceptron and mira",
+        default_text="16; 4 for higher-order perceptron and mira",
     )  # fmt: skip
     average: bool = option(
         True,
