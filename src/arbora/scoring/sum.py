@@ -40,10 +40,10 @@ class Expert:
         """The sentences as this expert reads them; they are encoded once."""
         if self.encoder is None:
             return encoded
-        found: Encoded | None = encoded.derived.get(self.encoder)
+        found: Encoded | None = encoded.derived.get(self)
         if found is None:
             found = self.encoder.encode(encoded.block, encoded.places)
-            encoded.derived[self.encoder] = found
+            encoded.derived[self] = found
         return found
 
     def scores(self, batch: Batch) -> Scores:
