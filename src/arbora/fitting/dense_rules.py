@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arbora.fitting.dot import dot
 from arbora.scoring import Parameters, Scorer
 
 __all__ = ["DenseAdaGrad", "DenseAdam", "DenseGradient", "Schedule"]
@@ -149,8 +150,8 @@ class DenseAdam(DenseGradient):
 
     def apply(self, gradient: Gradients, sentences: int) -> None:
         """One step, given gradients by parameter name and the number of sentences."""
-        length = sum(float(np.dot(g.reshape(-1), g.reshape(-1))) for g in gradient.values()) ** 0.5
-        length /= sentences
+        flat = [values.reshape(-1) for values in gradient.values()]
+        length = float(sum(dot(values, values) for values in flat)) ** 0.5 / sentences
         scale = min(1.0, self.clip / max(length, 1e-300)) / sentences
         self.steps += 1.0
         rate = self.schedule.at(self.steps - 1.0)
@@ -159,9 +160,9 @@ class DenseAdam(DenseGradient):
         for name, values in self.parameters.items():
             tables = (values, gradient[name], self._means[name], self._squares[name],
                       self._sums[name])  # fmt: skip
-            flat = [table.reshape(-1) for table in tables]
+            rows = [table.reshape(-1) for table in tables]
             for start in range(0, values.size, _AT_ONCE):
-                pieces = [table[start : start + _AT_ONCE] for table in flat]
+                pieces = [table[start : start + _AT_ONCE] for table in rows]
                 _adam_step(pieces, scale, rate, memory)
         self.examples += sentences
 

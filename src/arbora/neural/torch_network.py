@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from arbora.neural.numpy_network import SLOPE
 from arbora.neural.shards import Shard
 from arbora.neural.sizes import CHARACTER_WINDOW, Sizes, roles_of, side_of
+from arbora.neural.torch_lstm import PackedLstm
 from arbora.scores import PartKind
 
 __all__ = ["Noise", "TorchNetwork"]
@@ -69,19 +70,15 @@ class TorchNetwork:
     def states(self, shard: Shard, vectors: Mapping[str, Tensor]) -> Tensor:
         """The state of the top layer for each token, packed, (tokens, 2 * width)."""
         states = self._joined(list(vectors.values()))
-        counts = torch.from_numpy(shard.counts)
-        start = states.new_zeros(2, len(shard.lengths), self.sizes.width)
-        zeros = states.new_zeros(4 * self.sizes.width)
+        counts = shard.counts.tolist()
         for layer in range(self.sizes.layers):
             states = self._dropped(states, shard)
-            weights = [
-                zeros if kind is None else self.parameters[f"lstm.{layer}.{side}.{kind}"]
-                for side in ("forward", "backward")
-                for kind in ("input", "state", "bias", None)
-            ]
-            states, _, _ = torch.lstm(
-                states, counts, (start, start), weights, True, 1, 0.0, False, True
-            )
+            sides = []
+            for side in ("forward", "backward"):
+                name = f"lstm.{layer}.{side}"
+                weights = [self.parameters[f"{name}.{kind}"] for kind in ("input", "state", "bias")]
+                sides.append(PackedLstm.apply(states, *weights, counts, side == "backward"))
+            states = torch.cat(sides, dim=1)
         return self._dropped(states, shard)
 
     def _joined(self, vectors: list[Tensor]) -> Tensor:
