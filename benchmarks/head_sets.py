@@ -22,7 +22,7 @@ from arbora.data.treebank import read_treebank
 from arbora.fitting.head_sets import word_scores
 from arbora.models.head_sets import HeadSets
 from arbora.options import ParseOptions
-from arbora.parsers.treebanks import set_aside
+from arbora.parsers.training_data import set_aside
 
 TREEBANKS = ("ud_german_gsd_resplit", "ud_hungarian_szeged", "ud_turkish_imst")
 LEVELS = (0.8, 0.9, 0.95, 0.99)

@@ -24,7 +24,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("parsers",),
     ("fitting",),
     ("models", "segmentation", "tagging"),
-    ("losses", "evaluation"),
+    ("losses", "evaluation", "neural"),
     ("inference", "scoring"),
     ("scores",),
     ("features",),

@@ -53,6 +53,7 @@ def annotation(option: PublicOption) -> str:
 
 def text() -> str:
     options = public_options(ParserOptions)
+    del options["scorer"]  # `Parser` declares it: it may also be an object
     return HEAD + "".join(f"    {name}: {annotation(options[name])}\n" for name in sorted(options))
 
 

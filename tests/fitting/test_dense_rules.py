@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from arbora.fitting.dense_rules import DenseAdaGrad, DenseGradient
+from arbora.fitting.dense_rules import DenseAdaGrad, DenseAdam, DenseGradient, Schedule
 
 RATE, REGULARIZATION, TOTAL, DELTA = 0.3, 2.0, 40, 1e-3
 SHAPES = {"matrix": (3, 2), "bias": (4,)}
@@ -104,3 +104,49 @@ def test_adagrad_continues_with_the_squares_of_an_earlier_rule():
         moved = np.abs(further.current()[key] - start[key])
         assert (moved < np.abs(fresh.current()[key] - start[key])).all()
         np.testing.assert_array_equal(further.average()[key], further.current()[key])
+
+
+def test_adam_is_the_textbook_with_a_schedule_clipping_and_an_average():
+    """Against one number at a time; the moments are corrected for their start at zero."""
+    schedule = Schedule(rate=0.1, steps=STEPS, warm_up=0.2)
+    scorer, twin = Arrays(1), Arrays(1)
+    rule = DenseAdam(scorer, schedule, TOTAL, clip=1.5)
+    values = {name: list(v.reshape(-1)) for name, v in twin.parameters().items()}
+    means = {name: [0.0] * len(v) for name, v in values.items()}
+    squares = {name: [0.0] * len(v) for name, v in values.items()}
+    averages = {name: [0.0] * len(v) for name, v in values.items()}
+    for step, (gradient, count) in enumerate(gradients(4), start=1):
+        length = math.sqrt(sum(float((g**2).sum()) for g in gradient.values())) / count
+        scale = min(1.0, 1.5 / length) / count
+        rising = 0.2 * STEPS
+        share = step / (rising + 1) if step - 1 < rising else (STEPS - step + 1) / (STEPS - rising)
+        memory = 1.0 - 1.0 / max(1.0, step / 10)
+        for name, flat in values.items():
+            for k, own in enumerate(gradient[name].reshape(-1)):
+                g = own * scale
+                means[name][k] = 0.9 * means[name][k] + 0.1 * g
+                squares[name][k] = 0.98 * squares[name][k] + 0.02 * g * g
+                mean = means[name][k] / (1 - 0.9**step)
+                square = squares[name][k] / (1 - 0.98**step)
+                small = 1e-8 / math.sqrt(1 - 0.98**step)  # added before the correction
+                flat[k] -= 0.1 * share * mean / (math.sqrt(square) + small)
+                averages[name][k] = memory * averages[name][k] + (1 - memory) * flat[k]
+        rule.apply({name: g.copy() for name, g in gradient.items()}, count)
+    for name, flat in values.items():
+        np.testing.assert_allclose(rule.current()[name].reshape(-1), flat, rtol=1e-6)
+        np.testing.assert_allclose(rule.average()[name].reshape(-1), averages[name], rtol=1e-6)
+
+
+def test_adam_resumes_from_its_checkpoint():
+    def rule():
+        return DenseAdam(Arrays(1), Schedule(0.1, STEPS, 0.1), TOTAL, clip=1.0)
+
+    whole, first, second = rule(), rule(), rule()
+    for step, (gradient, count) in enumerate(gradients(2)):
+        whole.apply({name: g.copy() for name, g in gradient.items()}, count)
+        if step == 10:
+            saved = {name: np.array(v) for name, v in first.checkpoint().items()}
+            second.restore(saved)
+        (second if step >= 10 else first).apply(dict(gradient), count)
+    for name, values in whole.average().items():
+        assert np.array_equal(values, second.average()[name])

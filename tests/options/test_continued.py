@@ -54,7 +54,8 @@ def test_another_class_of_trees():
         ({}, "features", "mcdonald2005"), ({}, "labels", "none"), ({}, "bits", 10),
         ({}, "label_bits", 10), ({}, "order", "sibling"), ({"clusters": 4}, "clusters", 2),
         ({"clusters": 4}, "cluster_of", "token"), ({"clusters": 4}, "cluster_bits", 12),
-        ({"clusters": 4}, "cluster_features", "beside"),
+        ({"clusters": 4}, "cluster_features", "beside"), ({}, "scorer", "neural"),
+        ({"scorer": "neural"}, "width", 8), ({"scorer": "neural"}, "layers", 3),
     ],
     ids=str,
 )  # fmt: skip
@@ -83,5 +84,5 @@ def test_every_option_says_whether_it_is_kept():
     fresh = {name for name, option in known.items() if not option.spec.kept}
     assert fresh == {
         "root", "passes", "patience", "held_out", "refit", "seed", "batch_size", "word_dropout",
-        "rate", "regularization",
+        "rate", "regularization", "warm_up", "clip", "dropout",
     }  # fmt: skip

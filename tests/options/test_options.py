@@ -34,10 +34,16 @@ PLACES = {
     "prune_heads": HIGHER, "head_bigrams": HIGHER, "max_iterations": HIGHER, "solver": HIGHER,
     "bp_iterations": BP, "damping": BP, "factors": BP,
     "restarts": {**HIGHER, "inference": "hill-climbing"}, "rerank_folds": {"rerank": 2},
+    **{
+        name: {"scorer": "neural"}
+        for name in (
+            "width", "layers", "arc_width", "label_width", "rank", "dropout", "warm_up", "clip",
+        )
+    },
 }  # fmt: skip
 
 BAD = [
-    ("learner", "svm"), ("optimizer", "adam"), ("trees", "planar"), ("learner", 3),
+    ("learner", "svm"), ("optimizer", "adamw"), ("trees", "planar"), ("learner", 3),
     ("root", "many"), ("order", "third"), ("features", "all"), ("labels", True),
     ("decode", "viterbi"), ("decode_trees", "both"), ("cluster_of", "word"), ("mira", "2-best"),
     ("average", "yes"), ("average", None), ("arc_filter", None), ("refit", 1),
@@ -61,7 +67,9 @@ BAD = [
     ("pruner_passes", None), ("schedule", "random"), ("schedule", None),
     ("tree_share", 1.5), ("tree_share", -0.1), ("tree_share", None), ("tree_share", math.nan),
     ("rerank", -1), ("rerank", 1), ("rerank", 2.0), ("rerank", None), ("rerank_folds", 1),
-    ("rerank_folds", "all"),
+    ("rerank_folds", "all"), ("scorer", "quadratic"), ("scorer", 3), ("width", 3), ("layers", 0),
+    ("arc_width", 1), ("label_width", 2.5), ("rank", 0), ("dropout", 1.0), ("dropout", None),
+    ("warm_up", 1.5), ("clip", 0.0),
 ]  # fmt: skip
 
 # Options that are None unless another option is given.
@@ -71,7 +79,7 @@ UNSET = ("cluster_of", "cluster_features", "cluster_bits", "projectivise", "rera
 WITHOUT_EFFECT = [
     ({"learner": "perceptron", "optimizer": "sgd"}, "optimizer", "learner='loglinear'"),
     ({"learner": "mira", "optimizer": "eg"}, "optimizer", "learner='loglinear'"),
-    ({"learner": "mira", "rate": "auto"}, "rate", "optimizer='adagrad' or optimizer='sgd'"),
+    ({"learner": "mira", "rate": "auto"}, "rate", "optimizer='adagrad', optimizer='sgd'"),
     ({"learner": "perceptron", "regularization": 1.0}, "regularization", "optimizer='adagrad'"),
     ({"mira": "k-best"}, "mira", "learner='mira'"),
     ({"k": 3}, "k", "learner='mira'"),
@@ -100,7 +108,7 @@ WITHOUT_EFFECT = [
 ]
 
 NONSENSE = [
-    ({"learner": "maxmargin", "optimizer": "lbfgs"}, "optimizer must be one of eg, not 'lbfgs'"),
+    ({"learner": "maxmargin", "optimizer": "lbfgs"}, "must be one of eg, adam, not 'lbfgs'"),
     ({"learner": "maxmargin", "regularization": 0.0}, "regularization must be between 1e-12"),
     ({"optimizer": "eg", "regularization": 0}, "regularization must be between 1e-12"),
     ({"learner": "perceptron", "clusters": 2}, "require learner='loglinear'"),
@@ -135,7 +143,7 @@ NONSENSE = [
     ({"order": "sibling", "mira": "k-best"}, "1-best only"),
     ({"order": "grandparent", "decode": "mbr"}, "not available with inference='dual': use map"),
     ({**BP, "decode": "map"}, "not available with inference='bp': use mbr"),
-    ({"learner": "l2", "optimizer": "lbfgs"}, "one of adagrad, sgd, not 'lbfgs'"),
+    ({"learner": "l2", "optimizer": "lbfgs"}, "one of adagrad, sgd, adam, not 'lbfgs'"),
     ({"learner": "l2", "order": "sibling", "inference": "dual"}, "inference='dual' does not use"),
     ({"learner": "l2", "order": "sibling", "inference": "hill-climbing"},
      "inference='hill-climbing' does not use"),

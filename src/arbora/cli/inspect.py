@@ -87,7 +87,13 @@ def _parameters(model: Model) -> dict[str, dict[str, int]]:
 
     from arbora.models.components import FirstOrderPruner, StagedLabels
 
-    found = {f"scorer.{name}": values for name, values in model.scorer.parameters().items()}
+    found: dict[str, Any] = {}
+    for name, values in model.scorer.parameters().items():
+        group = _group(model.scorer.kind, name)
+        before = found.get(f"scorer.{group}")
+        found[f"scorer.{group}"] = (
+            values if before is None else np.concatenate([before.reshape(-1), values.reshape(-1)])
+        )
     if isinstance(model.labeller, StagedLabels):
         found["labeller.weights"] = model.labeller.scorer.weights
     if isinstance(model.pruner, FirstOrderPruner):
@@ -98,6 +104,13 @@ def _parameters(model: Model) -> dict[str, dict[str, int]]:
         name: {"all": values.size, "non_zero": int(np.count_nonzero(values))}
         for name, values in found.items()
     }
+
+
+def _group(kind: str, name: str) -> str:
+    """The part of a network that a parameter belongs to; other scorers have few parameters."""
+    if kind == "sum":
+        return ".".join(name.split(".")[:2])
+    return name.split(".")[0] if kind == "neural" else name
 
 
 def _report(model: Model, path: str, size: int) -> None:

@@ -27,7 +27,7 @@ from arbora.cli.parse_folder import (
     parse_folder,
 )
 from arbora.cli.progress import byte_progress
-from arbora.cli.shared import FormatOption, ModelFile, Quiet, SkipBad, Threads
+from arbora.cli.shared import MODEL_VARIABLE, FormatOption, Quiet, SkipBad, Threads
 from arbora.cli.terminal import tell
 from arbora.cli.uncertain import list_least_certain
 from arbora.errors import ArgumentError
@@ -59,7 +59,15 @@ def parse(
             "names no file.",
         ),
     ] = None,
-    model: ModelFile = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="The model to parse with: a file, or the name of an installed one (default: "
+            f"{MODEL_VARIABLE}, or en). Several make an ensemble: their scores are averaged.",
+        ),
+    ] = None,
     output: Annotated[
         str,
         typer.Option(
@@ -266,8 +274,8 @@ def parse(
     paths = [as_source(argument) for argument in files or ["-"]]
     if output != "-":
         check_writable(output)
-        check_not_an_input(output, model)
-    parser = load_model(model, threads)
+        check_not_an_input(output, *(model or ()))
+    parser = load_models(model or [], threads)
     if not files and sys.stdin.isatty():
         raise ArgumentError("there is nothing to parse: name files, or pipe in sentences.")
 
@@ -357,6 +365,15 @@ def load_model(model: str | None, threads: int | None) -> Pipeline:
     from arbora.pipeline import load
 
     return load(model or None, threads)
+
+
+def load_models(models: list[str], threads: int | None) -> Parser:
+    """The parser of one model, or of several as an ensemble."""
+    from arbora.pipeline import load
+
+    if len(models) > 1:
+        return load(models, threads)
+    return load_model(models[0] if models else os.environ.get(MODEL_VARIABLE), threads)
 
 
 def _tell_where_from(parser: Parser) -> None:

@@ -81,6 +81,14 @@ def train(
             metavar="FILE", help="Word clusters: tab-separated lines of cluster, form, count."
         ),
     ] = None,
+    vectors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Word vectors for a neural scorer, in the text format of GloVe, word2vec or "
+            "fastText.",
+        ),
+    ] = None,
     edge_clusters: Annotated[
         str | None,
         typer.Option(
@@ -134,7 +142,7 @@ def train(
     path = model or model_path(train[0])
     check_writable(path)
     train_files, dev_files = training_files(train, dev)
-    check_not_an_input(path, *train_files, *dev_files, word_clusters, edge_clusters)
+    check_not_an_input(path, *train_files, *dev_files, word_clusters, vectors, edge_clusters)
     if plot is not None:
         check_plot(plot)
     if calibration_share and not dev_files:
@@ -156,10 +164,10 @@ def train(
             progress = TrainingProgress(bar, lines=not quiet, plan=plan)
             parser.fit(
                 one_or_several(train_files), one_or_several(dev_files) if dev_files else None,
-                start=first, word_clusters=word_clusters, edge_clusters=edge_clusters,
-                licence=licence, checkpoint=path, resume=resume, observer=progress, format=format,
-                skip_bad=skip_bad, on_error=report_skipped, sources=sources,
-                calibration_share=calibration_share,
+                start=first, word_clusters=word_clusters, vectors=vectors,
+                edge_clusters=edge_clusters, licence=licence, checkpoint=path, resume=resume,
+                observer=progress, format=format, skip_bad=skip_bad, on_error=report_skipped,
+                sources=sources, calibration_share=calibration_share,
                 **({"stages": stages, "on_stage": progress.on_stage} if whole else {}),
             )  # fmt: skip
     except KeyboardInterrupt:  # after the bar has been removed

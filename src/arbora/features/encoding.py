@@ -120,6 +120,9 @@ class Encoded:
         self.block, self.places = block, chosen
         self.kernel = kernels.Encoded(block, chosen, settings.kernel, table)
         self.n_words: NDArray[np.int64] = self.kernel.n_words()
+        self.hidden: tuple[float, int] | None = None  # amount and seed of `hiding`
+        # What scorers derive from the words, by scorer; copies with hidden words share it.
+        self.derived: dict[Any, Any] = {}
 
     def __len__(self) -> int:
         return len(self.n_words)
@@ -131,6 +134,7 @@ class Encoded:
         """
         answer = copy(self)
         answer.kernel = self.kernel.hiding(amount, seed)
+        answer.hidden = (amount, seed)
         return answer
 
 

@@ -15,16 +15,17 @@ from arbora.data import Block
 from arbora.data.temporary_files import remove_leftovers
 from arbora.errors import ModelError
 from arbora.features import EdgeClusters, StoredEdgeClusters, WordClusters
+from arbora.features.word_vectors import WordVectors
 from arbora.fitting.loop import History, Parameters
 from arbora.fitting.sealed_file import read_sealed, write_sealed
 from arbora.fitting.trainer import State, Trainer
 from arbora.models.model import Model
 from arbora.models.model_file import to_bytes
 from arbora.models.tensor_file import Tensors, checksum_of, parse_json, with_zeros
-from arbora.options import ParserOptions, RiskOptions
+from arbora.options import AdamOptions, ParserOptions, RiskOptions
 from arbora.scoring import Scorer
 
-__all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint", "path_beside"]
+__all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint", "linear_expert", "path_beside"]
 
 # Keys of a pruner: its completed passes, or its weights once it is trained.
 PASSES, LEARNT = "passes", "learnt"
@@ -39,14 +40,17 @@ def fingerprint(
     word_clusters: WordClusters | None,
     scorer: Scorer | None = None,
     edge_clusters: EdgeClusters | None = None,
+    vectors: WordVectors | None = None,
 ) -> str:
     """A hash of the data and the options, except limits on the number of passes.
 
-    The number of passes is included for annealed risk, whose temperatures depend on it. A custom
+    The number of passes is included where a schedule depends on it: the temperatures of annealed
+    risk, and the learning rates of Adam. A custom
     scorer is represented by its initial parameters.
     """
-    annealed = isinstance(options.learner, RiskOptions)
-    free = ("patience",) if annealed else ("passes", "patience")
+    optimizer = getattr(options.learner, "optimizer", None)
+    scheduled = isinstance(options.learner, RiskOptions) or isinstance(optimizer, AdamOptions)
+    free = ("patience",) if scheduled else ("passes", "patience")
     relevant = {name: value for name, value in options.keywords().items() if name not in free}
     digest = hashlib.sha256(json.dumps(relevant, sort_keys=True).encode())
     for block in blocks:
@@ -63,6 +67,9 @@ def fingerprint(
         digest.update(checksum_of("", arrays).tobytes())
     elif edge_clusters is not None:
         digest.update(f"{edge_clusters.n_clusters} edge clusters".encode())
+    if vectors is not None:
+        digest.update("\n".join(vectors.words).encode())
+        digest.update(vectors.vectors.tobytes())
     return digest.hexdigest()
 
 
@@ -173,15 +180,20 @@ class Checkpoint:
 
     @staticmethod
     def remove_beside(model_path: str | os.PathLike[str]) -> None:
-        """Removes the checkpoint of a model file and its temporary files."""
-        path = path_beside(model_path)
-        path.unlink(missing_ok=True)
-        remove_leftovers(path)
+        """Removes the checkpoints of a model file and their temporary files."""
+        for path in (path_beside(model_path), path_beside(linear_expert(model_path))):
+            path.unlink(missing_ok=True)
+            remove_leftovers(path)
 
 
 def path_beside(model_path: str | os.PathLike[str]) -> Path:
     """The path of the checkpoint of a model file."""
     return Path(f"{os.fspath(model_path)}.checkpoint")
+
+
+def linear_expert(model_path: str | os.PathLike[str]) -> str:
+    """The path beside which the linear scorer of a model with two scorers has its checkpoint."""
+    return f"{os.fspath(model_path)}.linear"
 
 
 _PLACES, _VALUES, _LENGTH = "#places", "#values", "#length"

@@ -6,14 +6,24 @@ from collections.abc import Sequence
 
 from arbora.errors import ArgumentError
 from arbora.options import (
+    AdamOptions,
     ExponentiatedGradientOptions,
     FirstOrderOptions,
+    LinearNeuralOptions,
+    LinearOptions,
+    NeuralOptions,
     ParserOptions,
     spelled,
 )
-from arbora.scoring import Scorer
+from arbora.scoring import LinearScorer, Scorer
 
-__all__ = ["check_edge_clusters", "check_scorer", "check_start", "is_exponentiated"]
+__all__ = [
+    "check_edge_clusters",
+    "check_optimizer",
+    "check_scorer",
+    "check_start",
+    "is_exponentiated",
+]
 
 
 def is_exponentiated(options: ParserOptions) -> bool:
@@ -27,6 +37,10 @@ def check_start(options: ParserOptions) -> None:
         raise ArgumentError(
             "exponentiated gradient cannot continue from a model: use another optimizer."
         )
+    if isinstance(options.scorer, LinearNeuralOptions):
+        raise ArgumentError(
+            "training cannot continue from a model with linear+neural scores: train a new one."
+        )
 
 
 def check_edge_clusters(options: ParserOptions) -> None:
@@ -39,8 +53,25 @@ def check_edge_clusters(options: ParserOptions) -> None:
         )
 
 
+def check_optimizer(options: ParserOptions, given: Scorer | None) -> None:
+    """Raises an error for Adam with a linear scorer, or a neural one without PyTorch."""
+    if isinstance(options.scorer, NeuralOptions):
+        from arbora.neural.extra import require_torch
+
+        require_torch("training a neural scorer")
+    optimizer = getattr(options.learner, "optimizer", None)
+    linear = given is None or isinstance(given, LinearScorer)
+    if isinstance(optimizer, AdamOptions) and linear and isinstance(options.scorer, LinearOptions):
+        raise ArgumentError(
+            f"{spelled('optimizer', 'adam')} requires {spelled('scorer', 'neural')}: use adagrad "
+            "or sgd."
+        )
+
+
 def check_scorer(options: ParserOptions, scorer: Scorer) -> None:
     """Raises an error for a scorer that does not fit the options."""
+    if not isinstance(options.scorer, LinearOptions):
+        raise ArgumentError(f"give either a scorer of your own or {spelled('scorer')} by name.")
     needed = options.order.parts
     if set(scorer.kinds) != set(needed):
         raise ArgumentError(

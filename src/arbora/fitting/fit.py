@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -11,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Block
-from arbora.errors import DataError
+from arbora.errors import ArgumentError, DataError
 from arbora.features import (
-    EdgeClusters,
-    Encoder,
-    FeatureSettings,
-    WordClusters,
     learn_arc_filter,
     no_arc_filter,
 )
@@ -24,6 +19,7 @@ from arbora.fitting.calibration import fit_temperature
 from arbora.fitting.checkpoint import LEARNT, Checkpoint, Saved, fingerprint
 from arbora.fitting.checks import (
     check_edge_clusters,
+    check_optimizer,
     check_scorer,
     check_start,
     is_exponentiated,
@@ -37,7 +33,6 @@ from arbora.fitting.loop import (
     Evaluate,
     History,
     LoopSettings,
-    Observer,
     Parameters,
     Phase,
     begin_run,
@@ -56,16 +51,19 @@ from arbora.fitting.pruner import kept_arcs, pruning_figures, with_pruner
 from arbora.fitting.reranking import OnlyTicks, cross_validated, fit_reranker, folds_of
 from arbora.fitting.trainer import Problem, State, Trainer
 from arbora.fitting.treebank import Treebank, hold_out, label_names
+from arbora.fitting.untrained import Fit, fresh_scorer, untrained_model
 from arbora.inference.engines import first_order_engine
-from arbora.models.components import EveryArc, FirstOrderPruner, StagedLabels
+from arbora.models.components import FirstOrderPruner, StagedLabels
 from arbora.models.decoding import Decoder
-from arbora.models.model import Model, linear_scorer, make_labeller
+from arbora.models.model import Model, make_labeller
 from arbora.options import (
     BeliefLearnerOptions,
     FirstOrderOptions,
+    NeuralOptions,
     ParserOptions,
+    spelled,
 )
-from arbora.scoring import LinearScorer, Scorer
+from arbora.scoring import LinearScorer
 from arbora.types import Root, TreeClass
 
 __all__ = ["Fit", "check_fit", "fit_model"]
@@ -73,27 +71,16 @@ __all__ = ["Fit", "check_fit", "fit_model"]
 _SLOW_PATIENCE = 20  # passes
 
 
-@dataclass(frozen=True)
-class Fit:
-    """The arguments of training, except the data."""
-
-    options: ParserOptions
-    threads: int
-    scorer: Scorer | None = None  # None: the linear scorer for the options
-    start: Model | None = None
-    word_clusters: WordClusters | None = None
-    observer: Observer | None = None
-    checkpoint_beside: str | os.PathLike[str] | None = None
-    resume: bool = False
-    edge_clusters: EdgeClusters | None = None
-
-
 def check_fit(fit: Fit) -> None:
     """Raises for arguments that do not go together, before any work is done."""
+    given = fit.scorer if fit.start is None else fit.start.scorer
+    check_optimizer(fit.options, given)
     if fit.scorer is not None:
         check_scorer(fit.options, fit.scorer)
     if fit.edge_clusters is not None:
         check_edge_clusters(fit.options)
+    if fit.vectors is not None and not isinstance(fit.options.scorer, NeuralOptions):
+        raise ArgumentError(f"word vectors require {spelled('scorer', 'neural')}.")
     if fit.start is not None:
         check_start(fit.options)
 
@@ -107,14 +94,20 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
     check_fit(fit)
     if fit.start is not None:
         fit = replace(fit, start=fit.start.with_labels(label_names(train)))
-    model = _untrained(fit, train)
-    learnt, held_out = hold_out(train, dev, model.options.held_out)
+    learnt, held_out = hold_out(train, dev, fit.options.held_out)
+    model = untrained_model(fit, train, learnt)
     folds = folds_of(model.options, len(train) if learnt is None else len(learnt))
     dev_set = dev_set_of(model, train if held_out is not None else dev, held_out)
     checkpoint = None
     if fit.checkpoint_beside is not None:
         print_of = fingerprint(
-            model.options, [train, dev], fit.start, fit.word_clusters, fit.scorer, fit.edge_clusters
+            model.options,
+            [train, dev],
+            fit.start,
+            fit.word_clusters,
+            fit.scorer,
+            fit.edge_clusters,
+            fit.vectors,
         )
         checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
     model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)
@@ -202,11 +195,18 @@ def _problem(
             scorer = scorer.with_filter(arc_filter)
     else:
         model, treebank = with_pruner(
-            model, treebank, arc_filter, fit.start, fit.threads, fit.observer, checkpoint, saved
+            model,
+            treebank,
+            arc_filter,
+            fit.start or fit.pruned_by,
+            fit.threads,
+            fit.observer,
+            checkpoint,
+            saved,
         )
         treebank = replace(treebank, kept=kept_arcs(model, treebank, fit.threads))
     engine = first_order_engine(model.options.trees, model.root, fit.threads)
-    model = replace(model, scorer=scorer)
+    model = model.with_scorer(scorer)
     return model, Problem(scorer, treebank, engine, model.n_clusters > 0)
 
 
@@ -253,8 +253,9 @@ def _learn_again(fit: Fit, model: Model, treebank: Treebank, history: History) -
     fit = replace(fit, resume=False)
     # Choices made without the held-out sentences stay, including the root class.
     options = model.options.with_values(root=model.root)
-    scorer = _fresh_scorer(fit, options, model.encoder, len(model.labels))
-    labeller = make_labeller(options, model.encoder, len(model.labels), fit.threads)
+    places, count = treebank.encoded.places, len(model.labels)
+    scorer = fresh_scorer(fit, options, model.encoder, count, treebank.encoded.block, places)
+    labeller = make_labeller(options, model.encoder, count, fit.threads, scorer)
     fresh = replace(model, options=options, scorer=scorer, labeller=labeller)
     again, _ = _learn(fit, fresh, treebank, None, None, history)
     return replace(again, options=model.options, card=model.card)
@@ -289,49 +290,11 @@ def _with_reranker(
     )
 
 
-def _fresh_scorer(fit: Fit, options: ParserOptions, encoder: Encoder, n_labels: int) -> Scorer:
-    """The scorer to train; a custom scorer is copied, since training changes its parameters."""
-    given = fit.scorer if fit.start is None else fit.start.scorer
-    if given is None or isinstance(given, LinearScorer):
-        return linear_scorer(options, encoder, n_labels, fit.threads)
-    own = given.parameters()
-    return given.with_parameters(
-        {name: np.array(values, dtype=np.float64) for name, values in own.items()}
-    )
-
-
 def _label_trainers(fit: Fit, model: Model, treebank: Treebank) -> dict[str, Trainer]:
     if not isinstance(model.labeller, StagedLabels):
         return {}
     scorer = model.labeller.scorer.on_threads(fit.threads)
     return {"labeller": make_label_trainer(model.options, scorer, treebank, fit.start)}
-
-
-def _untrained(fit: Fit, train: Block) -> Model:
-    """The untrained model: its columns, labels and components."""
-    options = fit.options
-    chosen = options.trees if options.decode_trees == "auto" else options.decode_trees
-    trees: TreeClass = chosen or options.trees
-    if fit.start is not None:
-        encoder, labels, root = fit.start.encoder, fit.start.labels, fit.start.root
-    else:
-        clusters = fit.word_clusters
-        settings = FeatureSettings.for_training(
-            options.features, train, clusters is not None and clusters.any_case
-        )
-        encoder = Encoder(settings, clusters, fit.edge_clusters)
-        labels = tuple(label_names(train))
-        root = "single" if options.root == "auto" else options.root
-    return Model(
-        options=options,
-        encoder=encoder,
-        scorer=_fresh_scorer(fit, options, encoder, len(labels)),
-        pruner=EveryArc(),
-        labeller=make_labeller(options, encoder, len(labels), fit.threads),
-        labels=labels,
-        root=root,
-        decode_trees=trees,
-    )
 
 
 def _fit_to_class(

@@ -9,18 +9,19 @@ import numpy as np
 from arbora.errors import ArgumentError
 from arbora.fitting.annealing import Annealing
 from arbora.fitting.batch_optimizers import BatchTrainer
-from arbora.fitting.dense_rules import DenseAdaGrad, DenseGradient
+from arbora.fitting.dense_rules import DenseAdaGrad, DenseAdam, DenseGradient, Schedule
 from arbora.fitting.exponentiated import ExponentiatedGradient
 from arbora.fitting.label_trainer import LabelTrainer
 from arbora.fitting.objectives import make_objective, training_engine
 from arbora.fitting.online import OnlineTrainer
 from arbora.fitting.rules import AdaGrad, Additive, LinearRule, StochasticGradient, UpdateRule
 from arbora.fitting.trainer import Problem, Trainer
-from arbora.fitting.treebank import Treebank
+from arbora.fitting.treebank import Treebank, by_length
 from arbora.models.components import StagedLabels
 from arbora.models.model import Model
 from arbora.options import (
     AdaGradOptions,
+    AdamOptions,
     ConjugateGradientOptions,
     ExponentiatedGradientOptions,
     LbfgsOptions,
@@ -29,6 +30,7 @@ from arbora.options import (
     ParserOptions,
     RiskOptions,
     SgdOptions,
+    spelled,
 )
 from arbora.scoring import LabelScorer, LinearScorer, Scorer
 from arbora.types import FloatArray
@@ -64,12 +66,15 @@ def make_trainer(options: ParserOptions, problem: Problem, start: Model | None) 
 def _online_trainer(
     options: ParserOptions, optimizer: OnlineOptions, problem: Problem, start: Model | None
 ) -> OnlineTrainer:
-    rule = _rule(optimizer, problem.scorer, len(problem.treebank), start)
+    if isinstance(optimizer, AdamOptions):
+        rule: UpdateRule = _adam(options, optimizer, problem)
+    else:
+        rule = _rule(optimizer, problem.scorer, len(problem.treebank), start)
     if isinstance(rule, LinearRule):
         _fill(rule.weights, options, problem, start)  # not a copy, which may be large
     elif start is not None:
         rule.start_from(start.scorer.parameters())
-    annealing = _annealing(options, optimizer, len(problem.treebank))
+    annealing = _annealing(options, _updates(options, optimizer, problem))
     return OnlineTrainer(
         problem, make_objective(options, problem, annealing), rule,
         batch_size=optimizer.batch_size or 1, averaged=optimizer.average, annealing=annealing,
@@ -95,6 +100,24 @@ def _rule(optimizer: OnlineOptions, scorer: Scorer, total: int, start: Model | N
     return DenseGradient(scorer, 1.0, 0.0, total)
 
 
+def _adam(options: ParserOptions, optimizer: AdamOptions, problem: Problem) -> DenseAdam:
+    """Adam with a schedule over all passes."""
+    if isinstance(problem.scorer, LinearScorer):
+        raise ArgumentError(f"adam requires a neural scorer: use another {spelled('optimizer')}.")
+    schedule = Schedule(optimizer.rate, _updates(options, optimizer, problem), optimizer.warm_up)
+    return DenseAdam(problem.scorer, schedule, len(problem.treebank), optimizer.clip)
+
+
+def _updates(options: ParserOptions, optimizer: OnlineOptions, problem: Problem) -> int:
+    """The number of updates in all passes."""
+    n_words, size = problem.treebank.encoded.n_words, optimizer.batch_size or 1
+    if isinstance(problem.scorer, LinearScorer):
+        steps = -(-len(n_words) // size)
+    else:
+        steps = len(by_length(n_words, np.arange(len(n_words)), size))
+    return (options.passes or 1) * steps
+
+
 def _strength(regularization: float, scorer: Scorer) -> float:
     """The L2 strength of each weight.
 
@@ -110,13 +133,10 @@ def _rate(rate: float | str | None) -> float:
     return float(rate) if isinstance(rate, int | float) else 1.0
 
 
-def _annealing(
-    options: ParserOptions, optimizer: OnlineOptions, sentences: int
-) -> Annealing | None:
+def _annealing(options: ParserOptions, steps: int) -> Annealing | None:
     learner = options.learner
     if not isinstance(learner, RiskOptions):
         return None
-    steps = (options.passes or 1) * -(-sentences // (optimizer.batch_size or 1))
     first, last = learner.temperatures
     return Annealing(first, last, steps, learner.annealing, learner.risk_mix)
 

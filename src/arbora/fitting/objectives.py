@@ -19,6 +19,8 @@ from arbora.losses import (
     completed_gold,
     composite_likelihood,
     decoded_rival,
+    head_selection,
+    hinge_loss,
     l2_distance,
     marginal_loss,
     negative_log_likelihood,
@@ -28,8 +30,10 @@ from arbora.options import (
     AutomataOptions,
     Component,
     FirstOrderOptions,
+    HeadSelectionOptions,
     L2Options,
     LogLinearOptions,
+    MaxMarginOptions,
     MiraOptions,
     ParserOptions,
     PerceptronOptions,
@@ -37,13 +41,13 @@ from arbora.options import (
     spelled,
 )
 from arbora.scores import Scores
-from arbora.scoring import Batch, InnerProducts
+from arbora.scoring import Batch, InnerProducts, LinearScorer
 
 __all__ = ["OBJECTIVES", "MakeObjective", "Objective", "make_objective", "training_engine"]
 
 Objective = Callable[[Batch, Scores, Gold], Loss]
 
-_SMALLEST = 1e-3  # smaller gradients are ignored
+_SMALLEST = 1e-3  # smaller gradients are ignored by linear scorers, for speed
 
 MakeObjective = Callable[[ParserOptions, Problem, "Annealing | None"], Objective]
 
@@ -69,17 +73,22 @@ def training_engine(options: ParserOptions, problem: Problem) -> SummingEngine:
     return found  # type: ignore[no-any-return]
 
 
+def _sparse(loss: Loss, problem: Problem) -> Loss:
+    """The loss without tiny gradients, if that saves time."""
+    return loss.without_tiny(_SMALLEST) if isinstance(problem.scorer, LinearScorer) else loss
+
+
 def _likelihood(options: ParserOptions, problem: Problem, _: Annealing | None) -> Objective:
     if isinstance(getattr(options.order, "training_inference", None), AutomataOptions):
 
         def composite(_: Batch, scores: Scores, gold: Gold) -> Loss:
-            return composite_likelihood(scores, gold, problem.threads).without_tiny(_SMALLEST)
+            return _sparse(composite_likelihood(scores, gold, problem.threads), problem)
 
         return composite
     engine = training_engine(options, problem)
 
     def likelihood(_: Batch, scores: Scores, gold: Gold) -> Loss:
-        return negative_log_likelihood(scores, gold, engine).without_tiny(_SMALLEST)
+        return _sparse(negative_log_likelihood(scores, gold, engine), problem)
 
     return likelihood
 
@@ -88,7 +97,7 @@ def _of_marginals(options: ParserOptions, problem: Problem, loss: BeliefLoss) ->
     engine = training_engine(options, problem)
 
     def objective(_: Batch, scores: Scores, gold: Gold) -> Loss:
-        return marginal_loss(scores, gold, engine, loss).without_tiny(_SMALLEST)
+        return _sparse(marginal_loss(scores, gold, engine, loss), problem)
 
     return objective
 
@@ -125,6 +134,22 @@ def _perceptron(options: ParserOptions, problem: Problem, _: Annealing | None) -
     return objective
 
 
+def _hinge(options: ParserOptions, problem: Problem, _: Annealing | None) -> Objective:
+    rival, engine = _rival(options, problem), problem.engine
+
+    def objective(_: Batch, scores: Scores, gold: Gold) -> Loss:
+        return hinge_loss(scores, completed_gold(scores, gold, engine), rival, engine.threads)
+
+    return objective
+
+
+def _head_selection(_: ParserOptions, problem: Problem, __: Annealing | None) -> Objective:
+    def objective(_: Batch, scores: Scores, gold: Gold) -> Loss:
+        return _sparse(head_selection(scores, gold), problem)
+
+    return objective
+
+
 def _mira(options: ParserOptions, problem: Problem, _: Annealing | None) -> Objective:
     learner = options.learner
     assert isinstance(learner, MiraOptions)
@@ -138,6 +163,8 @@ OBJECTIVES: dict[type[Component], MakeObjective] = {
     PerceptronOptions: _perceptron,
     MiraOptions: _mira,
     LogLinearOptions: _likelihood,
+    HeadSelectionOptions: _head_selection,
+    MaxMarginOptions: _hinge,
     L2Options: _l2,
     RiskOptions: _risk,
 }

@@ -6,6 +6,8 @@ depend on the number of threads. With `batch_size=1` this is the textbook online
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
@@ -15,8 +17,8 @@ from arbora.fitting.annealing import Annealing
 from arbora.fitting.objectives import Objective
 from arbora.fitting.rules import UpdateRule
 from arbora.fitting.trainer import PassReport, Problem, State
-from arbora.fitting.treebank import Tick, batches
-from arbora.scoring import Parameters
+from arbora.fitting.treebank import Tick, Treebank, batches, by_length
+from arbora.scoring import Batch, LinearScorer, Parameters
 
 __all__ = ["OnlineTrainer"]
 
@@ -49,7 +51,7 @@ class OnlineTrainer:
         if self.word_dropout > 0.0:
             # Derived from the order, which differs between passes and is the same when resuming.
             treebank = treebank.hiding_words(self.word_dropout, crc32(order.tobytes()))
-        for batch in batches(treebank, order, self.batch_size, tick):
+        for batch in self._batches(treebank, order, tick):
             scores, pullback = problem.scorer.scores(batch)
             found = self.objective(batch, scores, problem.gold(batch))
             self.rule.apply(pullback(found.d_scores), len(batch))
@@ -58,6 +60,17 @@ class OnlineTrainer:
                 self.annealing.done += 1
         figures = {} if self.annealing is None else self.annealing.figures
         return PassReport(loss / max(1, len(treebank.heads)), figures)
+
+    def _batches(self, treebank: Treebank, order: NDArray[np.int64], tick: Tick) -> Iterator[Batch]:
+        """Mini-batches; those of dense scorers have sentences of similar lengths, and noise."""
+        if isinstance(self.problem.scorer, LinearScorer):
+            yield from batches(treebank, order, self.batch_size, tick)
+            return
+        buckets = by_length(treebank.encoded.n_words, order, self.batch_size)
+        seed = crc32(order.tobytes())
+        for number, sentences in enumerate(buckets):
+            yield replace(treebank.batch(sentences), noise=(seed << 20) + (number << 6))
+            tick(len(sentences))
 
     def parameters(self) -> Parameters:
         """The current parameters for parsing, by name."""

@@ -15,7 +15,16 @@ from arbora.losses import Gold
 from arbora.scoring import Batch
 from arbora.types import IntArray
 
-__all__ = ["KeptArcs", "Tick", "Treebank", "batches", "gold_of", "hold_out", "label_names"]
+__all__ = [
+    "KeptArcs",
+    "Tick",
+    "Treebank",
+    "batches",
+    "by_length",
+    "gold_of",
+    "hold_out",
+    "label_names",
+]
 
 _TOO_FEW = 20  # sentences, to hold any out
 
@@ -122,6 +131,24 @@ def batches(
         yield batch
         if tick is not None:
             tick(len(batch))
+
+
+def by_length(
+    n_words: NDArray[np.int64], order: NDArray[np.int64], size: int
+) -> list[NDArray[np.int64]]:
+    """Batches of sentences of similar lengths, with as many words as `size` sentences on average.
+
+    Their number and their lengths are the same for every order; their order is that of their
+    first sentences.
+    """
+    ordered = order[np.argsort(n_words[order], kind="stable")]
+    words = np.cumsum(n_words[ordered])
+    count = -(-len(order) // size)
+    marks = np.searchsorted(words, words[-1] * np.arange(1, count) / count, side="left") + 1
+    found = [piece for piece in np.split(ordered, np.unique(marks)) if len(piece)]
+    place = np.empty(len(n_words), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return sorted(found, key=lambda piece: int(place[piece[0]]))
 
 
 def label_names(block: Block) -> list[str]:

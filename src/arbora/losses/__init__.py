@@ -12,6 +12,7 @@ from arbora.losses.beliefs import (
     mixed_loss,
 )
 from arbora.losses.gold import Gold
+from arbora.losses.head_selection import head_selection
 from arbora.losses.likelihood import composite_likelihood, negative_log_likelihood
 from arbora.losses.loss import Loss
 from arbora.losses.margin import (
@@ -20,6 +21,7 @@ from arbora.losses.margin import (
     completed_gold,
     cost_augmented,
     decoded_rival,
+    hinge_loss,
     minus_gold,
     perceptron_loss,
 )
@@ -37,6 +39,8 @@ __all__ = [
     "composite_likelihood",
     "cost_augmented",
     "decoded_rival",
+    "head_selection",
+    "hinge_loss",
     "l2_distance",
     "marginal_loss",
     "minus_gold",

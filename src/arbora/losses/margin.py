@@ -21,6 +21,7 @@ __all__ = [
     "completed_gold",
     "cost_augmented",
     "decoded_rival",
+    "hinge_loss",
     "minus_gold",
     "perceptron_loss",
 ]
@@ -87,3 +88,13 @@ def cost_augmented(scores: Scores, gold: Gold) -> Scores:
     augmented = scores.arcs + 1.0
     augmented[gold.cells()] -= 1.0
     return scores.with_values(augmented)
+
+
+def hinge_loss(scores: Scores, gold: Gold, rival: Rival, threads: int = 1) -> Loss:
+    """The structured hinge (Taskar et al. 2004): the best score plus cost, minus the gold score.
+
+    The cost of a tree is its number of arcs (with labels) that are not gold. Gold trees are
+    complete. Where the rival is a bound rather than a tree, so is the loss.
+    """
+    augmented = cost_augmented(scores, gold)
+    return minus_gold(augmented, gold, rival(augmented), threads)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from arbora.errors import ModelError
 from arbora.features import FILTER_SIZE, WordClusters
 from arbora.models.card import check_card
-from arbora.models.components import FirstOrderPruner, StagedLabels
+from arbora.models.components import FirstOrderPruner, JointLabels, OwnLabels, StagedLabels
 from arbora.models.model import Model
 from arbora.models.reranker import Reranker
 from arbora.models.tensor_file import Tensors
-from arbora.scoring import LinearScorer
+from arbora.scoring import LinearScorer, Scorer, SumScorer
 from arbora.types import Root, TreeClass
 
 __all__ = ["LARGEST_WEIGHT", "check_arrays", "check_model", "check_shares"]
@@ -57,10 +57,15 @@ def check_model(model: Model) -> None:
     check_card(model.card)
     if model.encoder.clusters is not None:
         check_shares(model.encoder.clusters)
-    if isinstance(model.scorer, LinearScorer):
-        _check_linear("scorer", model.scorer, model.temperature)
-    else:
-        _check_numbers(model.scorer.parameters())
+    scorers = [model.scorer]
+    if isinstance(model.scorer, SumScorer):
+        scorers = [one.scorer for one in model.scorer.experts]
+    for scorer in scorers:
+        if isinstance(scorer, LinearScorer):
+            _check_linear("scorer", scorer, model.temperature)
+        else:
+            _check_numbers(scorer.parameters())
+        _check_label_count(model, scorer)
     if set(model.scorer.kinds) != set(model.options.order.parts):
         raise ModelError("the model's scorer does not fit its options.")
     if isinstance(model.pruner, FirstOrderPruner):
@@ -68,8 +73,15 @@ def check_model(model: Model) -> None:
     if model.reranker is not None:
         _check_reranker(model.reranker)
     if isinstance(model.labeller, StagedLabels):
-        scorer = model.labeller.scorer
-        _check_weights("labeller", scorer.weights, scorer.size, 1.0)
+        of_labels = model.labeller.scorer
+        _check_weights("labeller", of_labels.weights, of_labels.size, 1.0)
+
+
+def _check_label_count(model: Model, scorer: Scorer) -> None:
+    """Raises for a scorer that labels with another number of labels than the model has."""
+    count = getattr(scorer, "label_count", 0)
+    if isinstance(model.labeller, OwnLabels | JointLabels) and count not in (0, len(model.labels)):
+        raise ModelError(f"the model has {len(model.labels)} labels, and its scorer {count}.")
 
 
 def _check_labels(labels: tuple[str, ...]) -> None:

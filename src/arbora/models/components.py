@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from arbora.features import Encoded
 from arbora.inference.engines import FirstOrderEngine
 from arbora.inference.pruning import Pruning, likely_arcs
 from arbora.scores import Scores
-from arbora.scoring import Batch, LabelScorer, LinearScorer, softmax
+from arbora.scoring import Batch, LabellingScorer, LabelScorer, LinearScorer, softmax
 from arbora.types import FloatArray, IntArray
 
 __all__ = [
@@ -21,7 +21,9 @@ __all__ = [
     "JointLabels",
     "LabelledArcs",
     "Labeller",
+    "OwnLabels",
     "Pruner",
+    "SoftmaxLabels",
     "StagedLabels",
     "Unlabelled",
     "with_root_labels",
@@ -173,13 +175,13 @@ class JointLabels:
 
 
 @dataclass(frozen=True)
-class StagedLabels:
-    """Labels chosen after the tree, each by a softmax with the tree as context.
+class SoftmaxLabels:
+    """Labels chosen after the tree, each by a softmax.
 
     `of_root` marks the labels that arcs from the root have, and other arcs have not.
     """
 
-    scorer: LabelScorer
+    scorer: Any
     of_root: NDArray[np.bool_] | None = None
 
     def label(
@@ -210,14 +212,47 @@ class StagedLabels:
         self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
     ) -> FloatArray:
         """The scores of labels for each arc, -inf for those that it cannot have."""
-        scores = self.scorer.scores(encoded, sentences, heads)
+        scores = self._all_scores(encoded, sentences, heads)
         if self.of_root is not None:
             scores[(heads == 0)[:, None] != self.of_root] = -np.inf
         return scores
 
+    def _all_scores(
+        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
+    ) -> FloatArray:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class StagedLabels(SoftmaxLabels):
+    """Labels by a linear scorer of its own, with the tree as context."""
+
+    scorer: LabelScorer
+
+    def _all_scores(
+        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
+    ) -> FloatArray:
+        return self.scorer.scores(encoded, sentences, heads)
+
     def on_threads(self, threads: int) -> StagedLabels:
         """The same with another number of threads."""
         return replace(self, scorer=self.scorer.on_threads(threads))
+
+
+@dataclass(frozen=True)
+class OwnLabels(SoftmaxLabels):
+    """Labels by the scorer of trees, which was trained for both."""
+
+    scorer: LabellingScorer
+
+    def _all_scores(
+        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
+    ) -> FloatArray:
+        return self.scorer.label_scores(encoded, sentences, heads)
+
+    def on_threads(self, threads: int) -> OwnLabels:
+        """The same: `Model.on_threads` exchanges the scorer."""
+        return self
 
 
 def _drawn(given: FloatArray, uniforms: FloatArray) -> NDArray[np.int64]:

@@ -22,12 +22,7 @@ from arbora.inference.engines import (
 from arbora.inference.marginals import Marginals
 from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
-from arbora.models.components import (
-    FirstOrderPruner,
-    JointLabels,
-    StagedLabels,
-    with_root_labels,
-)
+from arbora.models.components import FirstOrderPruner, JointLabels, SoftmaxLabels, with_root_labels
 from arbora.models.constraints import Constraints, check_trees, obeying
 from arbora.models.decoding_steps import (
     greedy_trees,
@@ -89,7 +84,7 @@ class Decoder:
         self.model = model.on_threads(threads)
         self.root_labels = model.root_labels
         labeller = self.model.labeller
-        if isinstance(labeller, StagedLabels):
+        if isinstance(labeller, SoftmaxLabels):
             labeller = replace(labeller, of_root=self.root_labels)
             self.model = replace(self.model, labeller=labeller)
         self.threads = threads

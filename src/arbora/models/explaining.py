@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arbora.data import Block
 from arbora.errors import ArgumentError
@@ -19,9 +20,10 @@ from arbora.inference.tree_checks import in_class
 from arbora.inference.tree_parts import tree_parts
 from arbora.models.components import JointLabels, with_root_labels
 from arbora.models.model import Model
+from arbora.models.network_explaining import network_contributions
 from arbora.models.variants import part_variant_text, variant_text
 from arbora.scores import Scores
-from arbora.scoring import Batch, LinearScorer
+from arbora.scoring import Batch, Expert, LinearScorer, SumScorer
 from arbora.types import FloatArray, IntArray
 
 __all__ = ["Contribution", "Explanation", "check_word", "explain_arc"]
@@ -106,8 +108,7 @@ def explain_arc(
     against: int | None = None,
 ) -> Explanation:
     """Explains an arc of a block's only sentence, given the other heads."""
-    if not isinstance(model.scorer, LinearScorer):
-        raise ArgumentError("explain requires a model with a linear scorer.")
+    experts = _experts(model)
     check_word(block, word)
     batch = model.pruner.prune(Batch(model.encoder.encode(block), np.array([0])))
     scores, _ = model.scorer.scores(batch)
@@ -125,16 +126,57 @@ def explain_arc(
     ours, theirs = _with_head(heads, word, head), _with_head(heads, word, against)
     totals, sums = [0.0, 0.0], dict[_Name, float]()
     for i, (tree, other) in enumerate(((ours, theirs), (theirs, ours))):
-        outcome = int(best[tree[word - 1], word])
-        for name, value in _features(
-            model, model.scorer, block, scores, tree, other, word, outcome
-        ):
-            totals[i] += value
-            sums[name] = sums.get(name, 0.0) + (value if i == 0 else -value)
+        outcome, sign = int(best[tree[word - 1], word]), (1.0, -1.0)[i]
+        for expert in experts:
+            if not isinstance(expert.scorer, LinearScorer):
+                continue
+            for name, value in _features(
+                model, expert.scorer, block, scores, tree, other, word, outcome
+            ):
+                totals[i] += expert.weight * value
+                sums[name] = sums.get(name, 0.0) + sign * expert.weight * value
+    for expert in experts:
+        if not isinstance(expert.scorer, LinearScorer):
+            change = _change(scores, ours, theirs, word, best)
+            both = network_contributions(expert.scorer, batch, block, change)
+            for i, own in enumerate(both[0]):
+                totals[i] += expert.weight * own
+            for name, value in both[1].items():
+                sums[name] = sums.get(name, 0.0) + expert.weight * value
     return Explanation(
         word, head, against, totals[0], totals[1], _sorted(sums), _what_is_explained(model),
         _outcome_name(model, int(best[head, word])), _outcome_name(model, int(best[against, word])),
     )  # fmt: skip
+
+
+def _experts(model: Model) -> tuple[Expert, ...]:
+    """The scorers whose scores add, or the only one; custom scorers cannot be explained."""
+    scorer = model.scorer
+    experts = scorer.experts if isinstance(scorer, SumScorer) else (Expert(scorer, 1.0),)
+    known = [isinstance(one.scorer, LinearScorer) or one.scorer.kind == "neural" for one in experts]
+    if not all(known):
+        raise ArgumentError("explain requires a model with a linear or neural scorer.")
+    if any(one.encoder is not None for one in experts):
+        raise ArgumentError("explain requires one model, not an ensemble.")
+    return experts
+
+
+def _change(
+    scores: Scores, ours: IntArray, theirs: IntArray, word: int, best: NDArray[np.int64]
+) -> tuple[Scores, Scores]:
+    """1 for the arc into the word and the parts that only one tree contains, for each tree."""
+    answer = []
+    for tree, other in ((ours, theirs), (theirs, ours)):
+        own = scores.zeros()
+        head = int(tree[word - 1])
+        table = own.arcs_of(0).reshape(len(tree) + 1, len(tree) + 1, -1)
+        table[head, word, int(best[head, word])] = 1.0
+        for kind in scores.kinds:
+            places = set(scores.of_tree(kind, 0, tree).tolist())
+            places -= set(scores.of_tree(kind, 0, other).tolist())
+            own.piece(kind, 0)[sorted(places)] = 1.0
+        answer.append(own)
+    return answer[0], answer[1]
 
 
 def _features(

@@ -17,6 +17,7 @@ from arbora.models.components import (
     FirstOrderPruner,
     JointLabels,
     Labeller,
+    OwnLabels,
     Pruner,
     StagedLabels,
     Unlabelled,
@@ -24,8 +25,21 @@ from arbora.models.components import (
 from arbora.models.head_sets import HeadSets
 from arbora.models.reranker import Reranker
 from arbora.models.vocabulary import Vocabulary
-from arbora.options import BeliefPropagationOptions, FirstOrderOptions, ParserOptions, spelled
-from arbora.scoring import LabelScorer, LinearScorer, Scorer, SoftClusterScorer
+from arbora.options import (
+    BeliefPropagationOptions,
+    FirstOrderOptions,
+    NeuralOptions,
+    ParserOptions,
+    spelled,
+)
+from arbora.scoring import (
+    LabellingScorer,
+    LabelScorer,
+    LinearScorer,
+    Scorer,
+    SoftClusterScorer,
+    Threaded,
+)
 from arbora.types import Root, TreeClass
 
 __all__ = ["Model", "StoredStage", "linear_scorer", "make_labeller", "pruner_scorer"]
@@ -86,20 +100,29 @@ class Model:
     def on_threads(self, threads: int) -> Model:
         """The same model on another number of threads."""
         scorer = self.scorer
-        if isinstance(scorer, LinearScorer):
+        if isinstance(scorer, Threaded):
             scorer = scorer.on_threads(threads)
+        model = self.with_scorer(scorer)
         return replace(
-            self, scorer=scorer, pruner=self.pruner.on_threads(threads),
-            labeller=self.labeller.on_threads(threads),
+            model, pruner=self.pruner.on_threads(threads),
+            labeller=model.labeller.on_threads(threads),
             reranker=None if self.reranker is None else self.reranker.on_threads(threads),
         )  # fmt: skip
+
+    def with_scorer(self, scorer: Scorer) -> Model:
+        """The model with another scorer, also of its labels if the scorer has its own."""
+        labeller = self.labeller
+        if isinstance(labeller, OwnLabels):
+            assert isinstance(scorer, LabellingScorer)
+            labeller = replace(labeller, scorer=scorer)
+        return replace(self, scorer=scorer, labeller=labeller)
 
     def with_parameters(self, parameters: dict[str, NDArray[Any]]) -> Model:
         """The model with other parameters, named by component: `scorer.weights`, ..."""
         model = self
         own = _of_component("scorer", parameters)
         if own:
-            model = replace(model, scorer=model.scorer.with_parameters(own))
+            model = model.with_scorer(model.scorer.with_parameters(own))
         own = _of_component("labeller", parameters)
         if own and isinstance(model.labeller, StagedLabels):
             scorer = model.labeller.scorer.with_parameters(own)
@@ -122,6 +145,11 @@ class Model:
             wider = linear_scorer(self.options, self.encoder, len(labels))
             weights = np.concatenate([scorer.weights[:arcs], rows])
             scorer = wider.with_filter(scorer.arc_filter).with_parameters({"weights": weights})
+        if not isinstance(scorer, LinearScorer) and not isinstance(labeller, StagedLabels):
+            raise ArgumentError(
+                f"the new sentences have the label {new[0]!r}, which the model to continue from "
+                "lacks; neural scorers cannot add labels: train a new model."
+            )
         if isinstance(labeller, StagedLabels):
             wide = make_labeller(self.options, self.encoder, len(labels))
             assert isinstance(wide, StagedLabels)
@@ -226,9 +254,16 @@ def pruner_scorer(options: ParserOptions, encoder: Encoder, threads: int = 1) ->
 
 
 def make_labeller(
-    options: ParserOptions, encoder: Encoder, n_labels: int, threads: int = 1
+    options: ParserOptions,
+    encoder: Encoder,
+    n_labels: int,
+    threads: int = 1,
+    scorer: Scorer | None = None,
 ) -> Labeller:
-    """The labeller for the options."""
+    """The labeller for the options; `scorer` is that of the trees."""
+    if options.labels == "staged" and isinstance(options.scorer, NeuralOptions):
+        assert isinstance(scorer, LabellingScorer)
+        return OwnLabels(scorer)
     if options.labels == "staged":
         return StagedLabels(
             LabelScorer(encoder.settings, options.label_bits or 17, n_labels, threads)

@@ -34,6 +34,7 @@ from arbora.models.stored import (
     stored_engine,
     stored_weights,
 )
+from arbora.models.stored_scorers import SCORER, label_weights, linear_from, sum_from
 from arbora.models.tensor_file import (
     MAX_HEADER_BYTES,
     Tensors,
@@ -43,9 +44,15 @@ from arbora.models.tensor_file import (
     parse_tensors,
     read_contents,
 )
-from arbora.options import HigherOrderOptions, ParserOptions
+from arbora.options import HigherOrderOptions, LinearOptions, NeuralOptions, ParserOptions
 from arbora.options.renamed import stored_names
-from arbora.scoring import SCORERS, LinearScorer, SoftClusterScorer
+from arbora.scoring import (
+    SCORERS,
+    LinearScorer,
+    Scorer,
+    SoftClusterScorer,
+    SumScorer,
+)
 
 __all__ = [
     "FORMAT_VERSION",
@@ -62,9 +69,9 @@ _WITHOUT_STAGES = 2  # that of files with a parser alone
 _NEW = (CODES, GROUPED_CLUSTERS)  # ends of names that files of earlier formats do not have
 _SHARED = "shared"  # in the description: tensors of stages that are the parser's word clusters
 _KEY = "arbora"  # of the metadata
-_SCORER = "scorer."  # before the names of the scorer's tensors
 _STAGE = "stage."  # before the name of a stage and those of its tensors
 _LINEAR = (LinearScorer.kind, SoftClusterScorer.kind)  # scorers that the options describe
+_NEURAL = ("neural", "sum")
 _CHECKSUM = "checksum"  # of the tensors, and of the metadata's text
 _LAYOUT = "layout"  # the checksum of names, types and shapes, which the first files do not have
 
@@ -98,6 +105,8 @@ def to_bytes(model: Model) -> bytes:
     A model that could not be read again raises an error.
     """
     check_model(model)
+    if isinstance(model.scorer, SumScorer) and any(one.encoder for one in model.scorer.experts):
+        raise ModelError("an ensemble has no file of its own: keep the files of its models.")
     tensors: Tensors = {}
     text = json.dumps(_describe(model, tensors), ensure_ascii=False, sort_keys=True)
     text = text.encode(errors="replace").decode()  # names of files need not be Unicode
@@ -115,7 +124,7 @@ def to_bytes(model: Model) -> bytes:
 def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
     """The description of the model; its arrays are added to `tensors`."""
     described, arrays = model.scorer.state()
-    _put(tensors, "scorer", arrays, sparse=isinstance(model.scorer, LinearScorer))
+    _put(tensors, "scorer", arrays, sparse=isinstance(model.scorer, LinearScorer | SumScorer))
     components: dict[str, Any] = {
         "encoder": model.encoder.settings.to_store(),
         "scorer": {"kind": model.scorer.kind, **described},
@@ -126,6 +135,8 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
         components["edge_clusters"] = describe_edge_clusters(model.encoder.edge_clusters, tensors)
     if isinstance(model.labeller, StagedLabels):
         _put(tensors, "labeller", model.labeller.scorer.parameters())
+    elif isinstance(model.scorer, SumScorer):
+        _put(tensors, "labeller", label_weights(model.scorer))
     if isinstance(model.pruner, FirstOrderPruner):
         described, arrays = model.pruner.scorer.state()
         _put(tensors, "pruner", arrays)
@@ -137,7 +148,7 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
     plain = _WITHOUT_CODES if model.stages else _WITHOUT_STAGES
     answer: dict[str, Any] = {
         "version": FORMAT_VERSION if any(name.endswith(_NEW) for name in tensors) else plain,
-        "options": model.options.keywords(),
+        "options": _options_to_store(model.options),
         "components": components,
         "labels": list(model.labels),
         "root": model.root,
@@ -155,6 +166,14 @@ def _describe(model: Model, tensors: Tensors) -> dict[str, Any]:
             others = {key: array for key, array in stage.tensors.items() if key not in shared}
             _put_stage(tensors, f"{_STAGE}{name}", others)
     return answer
+
+
+def _options_to_store(options: ParserOptions) -> dict[str, Any]:
+    """The options by name; earlier versions know linear scorers only, and no name for them."""
+    stored = options.keywords()
+    if isinstance(options.scorer, LinearOptions):
+        del stored["scorer"]
+    return stored
 
 
 def _is_same(array: NDArray[Any], other: NDArray[Any] | None) -> bool:
@@ -212,7 +231,7 @@ def _check_sums(text: str, tensors: Tensors) -> bool:
 
 def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     components = description["components"]
-    own = "" if components["scorer"]["kind"] in _LINEAR else _SCORER  # checked by itself
+    own = "" if components["scorer"]["kind"] in _LINEAR else SCORER  # checked by itself
     others = tuple(filter(None, (own, EDGES, _STAGE)))
     check_arrays({name: v for name, v in tensors.items() if not name.startswith(others)})
     options = ParserOptions.from_keywords(stored_names(description["options"]))
@@ -225,7 +244,9 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     )  # fmt: skip
     described = components["scorer"]
     expected = linear_scorer(options, encoder, len(labels))
-    if described["kind"] not in SCORERS and described["kind"] != expected.kind:
+    if isinstance(options.scorer, NeuralOptions):
+        import arbora.neural  # noqa: F401  # registers its scorers
+    if described["kind"] not in (*SCORERS, expected.kind, SumScorer.kind):
         raise ModelError(
             f"the model has a scorer of unknown kind {described['kind']!r}: import the module that "
             "registers it with arbora.scoring.register_scorer."
@@ -234,20 +255,24 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     if described["kind"] in _LINEAR:
         if described["kind"] != expected.kind:
             raise ModelError("the model's scorer does not fit its edge clusters.")
-        scorer = _linear(expected, described, tensors, "scorer")
+        scorer = linear_from(expected, described, tensors, "scorer")
+    elif described["kind"] == SumScorer.kind:
+        scorer = sum_from(options, expected, encoder, described, len(labels), tensors)
     else:
         arrays = {
-            name.removeprefix(_SCORER): values
+            name.removeprefix(SCORER): values
             for name, values in tensors.items()
-            if name.startswith(_SCORER)
+            if name.startswith(SCORER)
         }
         scorer = SCORERS[described["kind"]].from_state(described, arrays, settings)
+    if isinstance(options.scorer, NeuralOptions) != (described["kind"] in _NEURAL):
+        raise ModelError("the model's scorer does not fit its options.")
     return Model(
         options=options,
         encoder=encoder,
         scorer=scorer,
         pruner=_pruner(options, encoder, description, tensors),
-        labeller=_labeller(options, encoder, len(labels), tensors),
+        labeller=_labeller(options, encoder, len(labels), scorer, tensors),
         labels=labels,
         root=description["root"],
         decode_trees=description["decode_trees"],
@@ -282,24 +307,10 @@ def _stage(name: str, settings: Any, tensors: Tensors) -> StoredStage:
     return StoredStage(settings, own)
 
 
-def _linear(
-    scorer: LinearScorer, described: dict[str, Any], tensors: Tensors, prefix: str
-) -> LinearScorer:
-    """The linear scorer for the options, with the weights of the file."""
-    own, _ = scorer.state()
-    described = {"cluster_features": "beside", **described}  # that of older files
-    if any(described[name] != value for name, value in own.items()):
-        raise ModelError(f"the model's {prefix} does not fit its options.")
-    filtered = scorer.with_filter(tensors[f"{prefix}.arc_filter"])
-    return filtered.with_parameters(
-        {"weights": stored_weights(tensors, f"{prefix}.weights", scorer.size)}
-    )
-
-
 def _labeller(
-    options: ParserOptions, encoder: Encoder, n_labels: int, tensors: Tensors
+    options: ParserOptions, encoder: Encoder, n_labels: int, scorer: Scorer, tensors: Tensors
 ) -> Labeller:
-    labeller = make_labeller(options, encoder, n_labels)
+    labeller = make_labeller(options, encoder, n_labels, scorer=scorer)
     if not isinstance(labeller, StagedLabels):
         return labeller
     weights = stored_weights(tensors, "labeller.weights", labeller.scorer.size)
@@ -317,7 +328,7 @@ def _pruner(
         return EveryArc()
     scorer = pruner_scorer(options, encoder)
     engine = stored_engine(described["trees"], description["root"])
-    found = _linear(scorer, described, tensors, "pruner")
+    found = linear_from(scorer, described, tensors, "pruner")
     return FirstOrderPruner(found, engine, order.prune_threshold, order.prune_heads)
 
 
@@ -329,7 +340,7 @@ def _reranker(
         raise ModelError("the model's reranker does not fit its options.")
     if described is None or untrained is None:
         return None
-    scorer = _linear(untrained.scorer, described, tensors, "reranker")
+    scorer = linear_from(untrained.scorer, described, tensors, "reranker")
     return Reranker(scorer, untrained.candidates, described["base_weight"])
 
 
@@ -339,7 +350,7 @@ def _put(
     """Stores arrays; linear weights densely, sparsely or as codes, whichever is smallest."""
     for name, values in arrays.items():
         forms: list[Tensors] = [{f"{prefix}.{name}": np.ascontiguousarray(values)}]
-        if sparse and name == "weights":
+        if sparse and name.rpartition(".")[2] == "weights":
             used = np.flatnonzero(values)
             placed = {"index": used.astype(np.uint32), "value": values[used]}
             forms += [

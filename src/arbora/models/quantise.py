@@ -15,6 +15,7 @@ from arbora.errors import ArgumentError, ModelError
 from arbora.models.components import FirstOrderPruner, StagedLabels
 from arbora.models.model import Model, StoredStage
 from arbora.models.tensor_file import Tensors
+from arbora.scoring import LinearScorer
 
 __all__ = ["CODES", "SIZE", "VALUES", "decoded", "encode", "quantise"]
 
@@ -41,6 +42,11 @@ def quantise(model: Model, bits: int = 8, stage_bits: int | None = None) -> Mode
     for given in (bits, of_stages):
         if given not in _BITS:
             raise ArgumentError(f"bits must be a whole number from 4 to 8, not {given!r}.")
+
+    if not isinstance(model.scorer, LinearScorer):
+        raise ArgumentError(
+            f"only linear weights can be rounded: the model's scorer is {model.scorer.kind}."
+        )
 
     def rounded(scorer: Any) -> Any:
         return scorer.with_parameters({"weights": _rounded(scorer.weights, 1 << bits)})

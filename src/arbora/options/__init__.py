@@ -23,6 +23,7 @@ from arbora.options.inference import (
 from arbora.options.learners import (
     AnnealingName,
     BeliefLearnerOptions,
+    HeadSelectionOptions,
     L2Options,
     L2RiskOptions,
     LearnerOptions,
@@ -35,6 +36,7 @@ from arbora.options.learners import (
 )
 from arbora.options.optimizers import (
     AdaGradOptions,
+    AdamOptions,
     ConjugateGradientOptions,
     ExponentiatedGradientOptions,
     LbfgsOptions,
@@ -54,6 +56,12 @@ from arbora.options.orders import (
 from arbora.options.parser import LabelsName, ParserOptions, RootName
 from arbora.options.parsing import HeadSetGroups, ParseOptions
 from arbora.options.renamed import RENAMED_OPTIONS, current_names
+from arbora.options.scorers import (
+    LinearNeuralOptions,
+    LinearOptions,
+    NeuralOptions,
+    ScorerOptions,
+)
 from arbora.options.segmentation import SegmenterOptions
 from arbora.options.spelling import speak_command_line, spelled
 from arbora.options.stages import StageOptions
@@ -63,6 +71,7 @@ from arbora.options.templates import Templates
 __all__ = [
     "RENAMED_OPTIONS",
     "AdaGradOptions",
+    "AdamOptions",
     "AnnealingName",
     "AutomataOptions",
     "BeliefLearnerOptions",
@@ -78,6 +87,7 @@ __all__ = [
     "FirstOrderOptions",
     "GrandparentOptions",
     "GrandsiblingOptions",
+    "HeadSelectionOptions",
     "HeadSetGroups",
     "HigherOrderOptions",
     "HillClimbingOptions",
@@ -88,10 +98,13 @@ __all__ = [
     "LbfgsOptions",
     "LearnerOptions",
     "LemmatiserOptions",
+    "LinearNeuralOptions",
+    "LinearOptions",
     "LogLinearOptions",
     "MaxMarginOptions",
     "MiraOptions",
     "MiraVariant",
+    "NeuralOptions",
     "OnlineOptions",
     "OptimizerOptions",
     "OrderOptions",
@@ -102,6 +115,7 @@ __all__ = [
     "RiskOptions",
     "RootName",
     "ScheduleName",
+    "ScorerOptions",
     "SegmenterOptions",
     "SgdOptions",
     "SiblingOptions",

@@ -15,13 +15,15 @@ from arbora.options.inference import (
 )
 from arbora.options.learners import (
     BeliefLearnerOptions,
+    HeadSelectionOptions,
     LearnerOptions,
     LogLinearOptions,
     MaxMarginOptions,
     MiraOptions,
 )
-from arbora.options.optimizers import ExponentiatedGradientOptions, OnlineOptions
+from arbora.options.optimizers import AdamOptions, ExponentiatedGradientOptions, OnlineOptions
 from arbora.options.orders import FirstOrderOptions, HigherOrderOptions
+from arbora.options.scorers import NeuralOptions
 from arbora.options.spelling import spelled
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ def check_combinations(options: ParserOptions, given: Collection[str] = ()) -> N
     """Refuses options that contradict each other; messages name those that were `given`."""
     order = options.order
     _check_trees(options)
+    if isinstance(options.scorer, NeuralOptions):
+        _check_neural(options, options.scorer)
     if isinstance(order, FirstOrderOptions):
         _check_first_order(options, order)
     else:
@@ -54,6 +58,38 @@ def _check_trees(options: ParserOptions) -> None:
         raise ArgumentError(f"{spelled('projectivise')} requires {spelled('trees', 'projective')}.")
     if isinstance(learner, MiraOptions) and learner.k != 5 and learner.variant != "k-best":
         raise ArgumentError(f"{spelled('k')} requires {spelled('mira', 'k-best')}.")
+
+
+# Options of the linear scorer, its pruner and its labels, with their defaults.
+_OF_FEATURES = {"features": "rich", "bits": 22, "label_bits": 17, "arc_filter": True}
+
+
+def _check_neural(options: ParserOptions, scorer: NeuralOptions) -> None:
+    """Refuses what only linear scorers have, and options of features that nothing reads."""
+    learner, order = options.learner, options.order
+    if not isinstance(getattr(learner, "optimizer", None), AdamOptions):
+        optimizer = getattr(learner, "optimizer", None)
+        name = "learner" if optimizer is None else "optimizer"
+        raise ArgumentError(
+            f"{spelled(name, (optimizer or learner).tag)} requires a linear scorer: with "
+            f"{spelled('scorer', scorer.tag)}, use "
+            + (spelled("optimizer", "adam") if optimizer else spelled("learner", "maxmargin"))
+            + "."
+        )
+    if isinstance(order, FirstOrderOptions):
+        for name, value in (("clusters", order.clusters), ("rerank", order.rerank)):
+            if value:
+                raise ArgumentError(
+                    f"{spelled(name)} requires a linear scorer: leave it out, or leave out "
+                    f"{spelled('scorer', scorer.tag)}."
+                )
+        if scorer.tag == NeuralOptions.tag:
+            for name, default in _OF_FEATURES.items():
+                if getattr(options, name) != default:
+                    raise ArgumentError(
+                        f"{spelled(name)} has no effect with {spelled('scorer', scorer.tag)}, "
+                        "which has no hashed features."
+                    )
 
 
 def _check_first_order(options: ParserOptions, order: FirstOrderOptions) -> None:
@@ -219,6 +255,11 @@ def _check_learner(
         raise ArgumentError(
             f"{spelled('mira', learner.variant)} requires {spelled('order', 'first')}; higher "
             "orders have 1-best only."
+        )
+    if isinstance(learner, HeadSelectionOptions):
+        raise ArgumentError(
+            f"{spelled('learner', learner.tag)} requires {spelled('order', 'first')}: words choose "
+            "their heads without parts."
         )
     _check_exact_sums(options, order, given)
     if options.labels == "joint":

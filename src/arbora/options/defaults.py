@@ -19,6 +19,7 @@ from arbora.options.learners import (
 )
 from arbora.options.optimizers import (
     AdaGradOptions,
+    AdamOptions,
     ConjugateGradientOptions,
     ExponentiatedGradientOptions,
     LbfgsOptions,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["default_choices", "default_values", "fill"]
 
 Some = TypeVar("Some", bound=Component)
+
+_OWN_STEPS = ("perceptron", "mira")  # learners without an optimiser
 
 
 def _tag(value: Any) -> str | None:
@@ -53,6 +56,10 @@ def default_choices(keywords: Mapping[str, Any], kept: Mapping[str, Any]) -> dic
         if known.get(name) is None:
             known[name] = chosen[name] = value
 
+    if known.get("scorer", "linear") != "linear":
+        settle("learner", "loglinear")
+        if known["learner"] not in _OWN_STEPS:
+            settle("optimizer", "adam")
     if known.get("order", "first") == "first":
         settle("learner", "loglinear")
         return chosen
@@ -164,6 +171,8 @@ def _decode(options: ParserOptions) -> str:
 def _passes(options: ParserOptions) -> int:
     learner, order = options.learner, options.order
     optimizer = getattr(learner, "optimizer", None)
+    if isinstance(optimizer, AdamOptions):
+        return 25
     if isinstance(learner, BeliefLearnerOptions):
         return 5
     if isinstance(learner, MaxMarginOptions) or isinstance(optimizer, ExponentiatedGradientOptions):

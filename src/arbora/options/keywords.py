@@ -20,10 +20,12 @@ class ParserKeywords(TypedDict, total=False):
 
     annealing: Literal["linear", "log"]
     arc_filter: bool
+    arc_width: int
     average: bool
     batch_size: int
     bits: int
     bp_iterations: int
+    clip: float
     cluster_bits: int
     cluster_features: Literal["all", "beside"]
     cluster_of: Literal["edge", "token"]
@@ -31,6 +33,7 @@ class ParserKeywords(TypedDict, total=False):
     damping: float
     decode: Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"]
     decode_trees: Literal["nonprojective", "projective", "auto"]
+    dropout: float
     factors: Literal["pairs", "automata"]
     features: Literal["rich", "mcdonald2005", "squeezed2005", "morphological", "carreras2007", "basic2005"]
     first_temperature: float
@@ -39,13 +42,15 @@ class ParserKeywords(TypedDict, total=False):
     inference: Literal["dual", "exact", "bp", "hill-climbing"] | Component
     k: int
     label_bits: int
+    label_width: int
     labels: Literal["staged", "joint", "none"]
     largest_step: float
     last_temperature: float
-    learner: Literal["perceptron", "mira", "loglinear", "maxmargin", "l2", "risk", "l2+risk"] | Component
+    layers: int
+    learner: Literal["perceptron", "mira", "loglinear", "head-selection", "maxmargin", "l2", "risk", "l2+risk"] | Component
     max_iterations: int
     mira: Literal["1-best", "k-best", "factored", "mbr"]
-    optimizer: Literal["adagrad", "sgd", "lbfgs", "cg", "eg"] | Component
+    optimizer: Literal["adagrad", "sgd", "lbfgs", "cg", "eg", "adam"] | Component
     order: Literal["first", "sibling", "grandparent", "grandsibling"] | Component
     passes: int
     patience: int
@@ -54,6 +59,7 @@ class ParserKeywords(TypedDict, total=False):
     prune_threshold: float
     pruner_features: Literal["rich", "mcdonald2005", "squeezed2005", "morphological", "carreras2007", "basic2005"]
     pruner_passes: int
+    rank: int
     rate: float | Literal["auto"]
     refit: bool
     regularization: float
@@ -68,4 +74,6 @@ class ParserKeywords(TypedDict, total=False):
     training_inference: Literal["automata", "dual", "exact", "bp"] | Component
     tree_share: float
     trees: Literal["nonprojective", "projective"]
+    warm_up: float
+    width: int
     word_dropout: float

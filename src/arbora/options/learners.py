@@ -9,6 +9,7 @@ from arbora.errors import ArgumentError
 from arbora.options.declare import Component, option, slot
 from arbora.options.optimizers import (
     AdaGradOptions,
+    AdamOptions,
     ConjugateGradientOptions,
     ExponentiatedGradientOptions,
     LbfgsOptions,
@@ -19,8 +20,8 @@ from arbora.options.optimizers import (
 from arbora.options.spelling import spelled
 
 __all__ = [
-    "AnnealingName", "BeliefLearnerOptions", "L2Options", "L2RiskOptions", "LearnerOptions",
-    "LogLinearOptions", "MaxMarginOptions", "MiraOptions", "MiraVariant", "Need",
+    "AnnealingName", "BeliefLearnerOptions", "HeadSelectionOptions", "L2Options", "L2RiskOptions",
+    "LearnerOptions", "LogLinearOptions", "MaxMarginOptions", "MiraOptions", "MiraVariant", "Need",
     "PerceptronOptions", "RiskOptions",
 ]  # fmt: skip
 
@@ -29,10 +30,10 @@ MiraVariant = Literal["1-best", "k-best", "factored", "mbr"]
 Need = Literal["best trees", "sums", "gradients"]  # what a learner requires of inference
 
 _OPTIMIZER = (
-    "Optimiser: any of the five with loglinear; adagrad or sgd with l2, risk and l2+risk. With "
-    "higher orders, lbfgs, cg and eg (and so maxmargin) need exact inference."
+    "Optimiser: any with loglinear; adagrad or sgd with l2, risk and l2+risk. With higher orders, "
+    "lbfgs, cg and eg (and so maxmargin) need exact inference. Neural scorers have adam."
 )
-_DEFAULT_OPTIMIZER = "adagrad; eg with maxmargin"
+_DEFAULT_OPTIMIZER = "adagrad; eg with maxmargin; adam with a neural scorer"
 
 
 @dataclass(frozen=True)
@@ -65,22 +66,38 @@ class LogLinearOptions(Component):
     optimizer: OptimizerOptions = slot(
         (
             AdaGradOptions, SgdOptions, LbfgsOptions, ConjugateGradientOptions,
-            ExponentiatedGradientOptions,
+            ExponentiatedGradientOptions, AdamOptions,
         ),
         AdaGradOptions(), _OPTIMIZER, "Learning", default_text=_DEFAULT_OPTIMIZER,
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class MaxMarginOptions(Component):
-    """Structured max-margin by exponentiated gradient (Koo et al. 2007)."""
+class HeadSelectionOptions(Component):
+    """Every word chooses its head by itself, with a softmax over the other words."""
 
-    tag: ClassVar[str] = "maxmargin"
-    need: ClassVar[Need] = "sums"
-    optimizer: ExponentiatedGradientOptions = slot(
-        (ExponentiatedGradientOptions,), ExponentiatedGradientOptions(), _OPTIMIZER, "Learning",
+    tag: ClassVar[str] = "head-selection"
+    need: ClassVar[Need] = "best trees"
+    optimizer: AdaGradOptions | SgdOptions | AdamOptions = slot(
+        (AdaGradOptions, SgdOptions, AdamOptions), AdaGradOptions(), _OPTIMIZER, "Learning",
         default_text=_DEFAULT_OPTIMIZER,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MaxMarginOptions(Component):
+    """Structured max-margin: exponentiated gradient (Koo et al. 2007), or the hinge with Adam."""
+
+    tag: ClassVar[str] = "maxmargin"
+    optimizer: ExponentiatedGradientOptions | AdamOptions = slot(
+        (ExponentiatedGradientOptions, AdamOptions), ExponentiatedGradientOptions(), _OPTIMIZER,
+        "Learning", default_text=_DEFAULT_OPTIMIZER,
+    )  # fmt: skip
+
+    @property
+    def need(self) -> Need:
+        """The hinge compares best trees; exponentiated gradient sums over all."""
+        return "best trees" if isinstance(self.optimizer, AdamOptions) else "sums"
 
 
 @dataclass(frozen=True)
@@ -88,8 +105,8 @@ class BeliefLearnerOptions(Component):
     """Learners that backpropagate a loss of the marginals through inference."""
 
     need: ClassVar[Need] = "gradients"
-    optimizer: AdaGradOptions | SgdOptions = slot(
-        (AdaGradOptions, SgdOptions), AdaGradOptions(), _OPTIMIZER, "Learning",
+    optimizer: AdaGradOptions | SgdOptions | AdamOptions = slot(
+        (AdaGradOptions, SgdOptions, AdamOptions), AdaGradOptions(), _OPTIMIZER, "Learning",
         default_text=_DEFAULT_OPTIMIZER,
     )  # fmt: skip
     projectivise: bool | None = option(
@@ -167,6 +184,7 @@ LearnerOptions = (
     PerceptronOptions
     | MiraOptions
     | LogLinearOptions
+    | HeadSelectionOptions
     | MaxMarginOptions
     | L2Options
     | RiskOptions

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 from arbora.options.declare import Component, option
 
 __all__ = [
-    "AdaGradOptions", "ConjugateGradientOptions", "ExponentiatedGradientOptions", "LbfgsOptions",
-    "OnlineOptions", "OptimizerOptions", "SgdOptions",
+    "AdaGradOptions", "AdamOptions", "ConjugateGradientOptions", "ExponentiatedGradientOptions",
+    "LbfgsOptions", "OnlineOptions", "OptimizerOptions", "SgdOptions",
 ]  # fmt: skip
 
 
@@ -32,7 +32,7 @@ class OnlineOptions(Component):
         0.0,
         "In each pass, hide a word that occurs c times with probability X / (X + c). Values from 1 "
         "to 3 help if new texts contain many unknown words.",
-        "Learning", low=0.0, high=1e6, kept=False,
+        "Learning", low=0.0, high=1e6, kept=False, default_text="0; 0.5 with adam",
     )  # fmt: skip
 
 
@@ -47,7 +47,8 @@ class AdaGradOptions(OnlineOptions):
     tag: ClassVar[str] = "adagrad"
     rate: float | Literal["auto"] | None = option(
         None, _RATE, "Learning", low=1e-9, high=1e6, kept=False,
-        default_text="0.05; 0.02 with sgd or belief propagation; 0.01 to 0.015 with l2 and risk",
+        default_text="0.05; 0.02 with sgd or belief propagation; 0.01 to 0.015 with l2 and risk; "
+        "0.002 with adam",
     )  # fmt: skip
     regularization: float = option(
         10.0, _REGULARIZATION, "Learning", low=0.0, high=1e12, kept=False,
@@ -62,6 +63,31 @@ class SgdOptions(OnlineOptions):
     tag: ClassVar[str] = "sgd"
     rate: float | Literal["auto"] = option(0.02, _RATE, "Learning", low=1e-9, high=1e6, kept=False)
     regularization: float = option(1.0, _REGULARIZATION, "Learning", low=0.0, high=1e12, kept=False)
+
+
+@dataclass(frozen=True)
+class AdamOptions(OnlineOptions):
+    """Adam (Kingma & Ba 2015) for neural scorers: warm-up, linear decay and clipped gradients.
+
+    The average is an exponential one, over about the last thousand updates.
+    """
+
+    tag: ClassVar[str] = "adam"
+    word_dropout: float = option(
+        0.5,
+        "In each pass, hide a word that occurs c times with probability X / (X + c). Values from 1 "
+        "to 3 help if new texts contain many unknown words.",
+        "Learning", low=0.0, high=1e6, kept=False, default_text="0; 0.5 with adam",
+    )  # fmt: skip
+    rate: float = option(0.002, _RATE, "Learning", low=1e-9, high=1e6, kept=False)
+    warm_up: float = option(
+        0.05, "Adam: share of all updates in which the learning rate rises from 0.", "Learning",
+        low=0.0, high=1.0, kept=False,
+    )  # fmt: skip
+    clip: float = option(
+        5.0, "Adam: longer gradients are shortened to this length.", "Learning",
+        low=1e-9, high=1e12, kept=False,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -93,6 +119,7 @@ class ExponentiatedGradientOptions(Component):
 OptimizerOptions = (
     AdaGradOptions
     | SgdOptions
+    | AdamOptions
     | LbfgsOptions
     | ConjugateGradientOptions
     | ExponentiatedGradientOptions

@@ -14,6 +14,7 @@ from arbora.options.declare import Component, option, slot
 from arbora.options.defaults import default_choices, default_values, fill
 from arbora.options.inference import DecodeName
 from arbora.options.learners import (
+    HeadSelectionOptions,
     L2Options,
     L2RiskOptions,
     LearnerOptions,
@@ -30,6 +31,12 @@ from arbora.options.orders import (
     OrderOptions,
     SiblingOptions,
 )
+from arbora.options.scorers import (
+    LinearNeuralOptions,
+    LinearOptions,
+    NeuralOptions,
+    ScorerOptions,
+)
 from arbora.options.spelling import spelled
 from arbora.options.templates import Templates
 
@@ -41,7 +48,8 @@ RootName = Literal["auto", "single", "multi"]
 # Options that determine the meaning of the weights; continued training cannot change them.
 _FIXED = (
     "order", "features", "labels", "clusters", "cluster_of", "cluster_features", "cluster_bits",
-    "bits", "label_bits", "pruner_features", "pruner_passes",
+    "bits", "label_bits", "pruner_features", "pruner_passes", "scorer", "width", "layers",
+    "arc_width", "label_width", "rank",
 )  # fmt: skip
 
 
@@ -51,8 +59,8 @@ class ParserOptions(Component):
 
     learner: LearnerOptions = slot(
         (
-            PerceptronOptions, MiraOptions, LogLinearOptions, MaxMarginOptions, L2Options,
-            RiskOptions, L2RiskOptions,
+            PerceptronOptions, MiraOptions, LogLinearOptions, HeadSelectionOptions,
+            MaxMarginOptions, L2Options, RiskOptions, L2RiskOptions,
         ),
         None,
         "Learner. l2, risk and l2+risk are trained through the inference that will be used.",
@@ -64,6 +72,13 @@ class ParserOptions(Component):
         "Parts that are scored: single arcs (first), pairs of modifiers (sibling), an arc with the "
         "head's own head (grandparent), or both (grandsibling).",
         "Trees and decoding", common=True,
+    )  # fmt: skip
+    scorer: ScorerOptions = slot(
+        (LinearOptions, NeuralOptions, LinearNeuralOptions),
+        LinearOptions(),
+        "What scores arcs and parts: weights of features (linear), a network (neural; training "
+        "needs PyTorch), or both.",
+        "Model", common=True,
     )  # fmt: skip
     trees: TreeClass = option(
         "nonprojective", "Class of trees to learn.", "Trees and decoding", common=True
@@ -102,7 +117,7 @@ class ParserOptions(Component):
         "Maximum number of passes over the data, per phase with l2+risk.",
         "Learning", low=1, high=10_000, common=True, kept=False,
         default_text="15; 10 with lbfgs and cg; 30 with maxmargin, eg and dual training; 5 with "
-        "l2 and risk",
+        "l2 and risk; 25 with adam",
     )  # fmt: skip
     patience: int = option(
         4,

@@ -9,7 +9,7 @@ import numpy as np
 from arbora.data.treebank import TreebankSource
 from arbora.models.head_sets import CARD
 from arbora.options import ParseOptions
-from arbora.parsers.treebanks import read_annotated
+from arbora.parsers.training_data import read_annotated
 
 if TYPE_CHECKING:
     from arbora.data import Block

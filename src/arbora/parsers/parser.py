@@ -6,7 +6,7 @@ import os
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 from arbora.data import Block, Chunk, Sentence, Stage, read_blocks
 from arbora.data.blocks import CHUNK_SIZE
@@ -15,6 +15,7 @@ from arbora.data.source import ReadPath, Source, check_path
 from arbora.data.treebank import TreebankSource, is_file, read_treebank
 from arbora.errors import ArgumentError, DataError, ModelError, unreadable
 from arbora.features import EdgeClusters, SourceClusters, WordClusters, read_clusters
+from arbora.features.word_vectors import WordVectors, read_vectors
 from arbora.inference.packed import available_threads
 from arbora.models.columns import check_columns
 from arbora.models.constraints import Arcs, Constraints
@@ -27,7 +28,9 @@ from arbora.models.output import ParsedBlock, ParsedSentence, parse_block
 from arbora.models.tag_draws import TagDraws
 from arbora.models.vocabulary import Unfamiliar, Vocabulary
 from arbora.options import (
+    Component,
     FirstOrderOptions,
+    LinearOptions,
     ParseOptions,
     ParserOptions,
     current_names,
@@ -36,7 +39,13 @@ from arbora.options.build import build
 from arbora.options.keywords import ParserKeywords
 from arbora.parsers.calibrating import Calibrating
 from arbora.parsers.questions import Questions
-from arbora.parsers.treebanks import file_name, read_annotated, set_aside
+from arbora.parsers.training_data import (
+    file_name,
+    licences,
+    read_annotated,
+    set_aside,
+    without_times,
+)
 from arbora.scoring import Scorer
 
 if TYPE_CHECKING:  # loading and parsing do not need these modules
@@ -45,6 +54,8 @@ if TYPE_CHECKING:  # loading and parsing do not need these modules
     from arbora.fitting.loop import History, Observer
 
 __all__ = ["Parser", "chunk_size"]
+
+ScorerName = Literal["linear", "neural", "linear+neural"]
 
 _SMALLEST_CHUNK = 1 << 14  # minimum number of bytes read at a time
 
@@ -62,25 +73,33 @@ class Parser(Questions, Calibrating):
 
     `Parser(learner="loglinear", trees="nonprojective", ...)` stores its options; `fit` trains the
     model. Defaults depend on the other options, and options without effect raise an error.
-    `scorer` replaces the linear scorer with your own. `threads=None` uses all cores; results do
-    not depend on the number of threads.
+    `scorer` is "linear", "neural" or "linear+neural", or a scorer of your own. `threads=None` uses
+    all cores; results do not depend on the number of threads.
     """
 
     def __init__(
         self,
         *,
-        scorer: Scorer | None = None,
+        scorer: Scorer | Component | ScorerName | None = None,
         threads: int | None = None,
         **options: Unpack[ParserKeywords],
     ) -> None:
-        self._given, deprecated = current_names(options)
+        given: dict[str, Any] = dict(options)
+        if isinstance(scorer, str | Component):
+            given, scorer = given | {"scorer": scorer}, None
+        if scorer is not None and not isinstance(scorer, Scorer):
+            raise ArgumentError(
+                "scorer must be linear, neural, linear+neural or an object with the methods of "
+                f"arbora.scoring.Scorer, not {scorer!r}."
+            )
+        self._given, deprecated = current_names(given)
         for warning in deprecated:
             warnings.warn(warning, DeprecationWarning, stacklevel=2)
         self.options = ParserOptions.from_keywords(self._given)
         self.threads = available_threads() if threads is None else threads
         if not isinstance(self.threads, int) or self.threads < 1:
             raise ArgumentError(f"threads must be a positive whole number, not {threads!r}.")
-        self.scorer = scorer
+        self.scorer: Scorer | None = scorer
         self.history: History | None = None
         self._model: Model | None = None
         self._checkpoint_beside: str | os.PathLike[str] | None = None
@@ -116,6 +135,7 @@ class Parser(Questions, Calibrating):
         *,
         start: Parser | None = None,
         word_clusters: str | os.PathLike[str] | WordClusters | None = None,
+        vectors: str | os.PathLike[str] | WordVectors | None = None,
         edge_clusters: str | os.PathLike[str] | Parser | EdgeClusters | None = None,
         licence: str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -132,8 +152,9 @@ class Parser(Questions, Calibrating):
         The best pass is chosen on `dev`. Without `dev`, the last tenth of `train` is held out to
         find the best number of passes; then (`refit`) the parser is retrained on all sentences.
         `start` is a trained parser to continue from; its options apply unless others are given.
-        `edge_clusters` are clusters of edges whose shares become features: `EdgeClusters`, or a
-        parser with hidden clusters or its file, for the posteriors of these clusters.
+        `vectors` are word vectors for a neural scorer: `WordVectors`, or a file of GloVe, word2vec
+        or fastText. `edge_clusters` are clusters of edges whose shares become features:
+        `EdgeClusters`, or a parser with hidden clusters or its file, for the posteriors of these.
         `licence` is the licence of the data, for the model card. With `checkpoint`, the path of the
         future model file, each pass is saved beside it, and `resume` continues from there. If the
         sentences are from several files, or have comments `# arbora.source = NAME`, the source of a
@@ -141,12 +162,13 @@ class Parser(Questions, Calibrating):
         `calibration_share`, that share of dev is used for nothing but `calibrate`, at the end.
         """
 
-        from arbora.fitting.fit import Fit, check_fit, fit_model
+        from arbora.fitting.experts import fit_parser
+        from arbora.fitting.fit import Fit, check_fit
 
         if resume and checkpoint is None:
             raise ArgumentError("resume requires checkpoint, the path of the model file.")
         if start is not None:
-            self._check_start(word_clusters, edge_clusters)
+            self._check_start(word_clusters, edge_clusters, vectors)
             self.options = start.model.options.continued(self._given)
         reading: dict[str, Any] = {"format": format, "skip_bad": skip_bad, "on_error": on_error}
         train_block = read_annotated(train, "training", **reading)
@@ -154,32 +176,35 @@ class Parser(Questions, Calibrating):
         dev_block, aside = set_aside(dev_block, calibration_share)
         if isinstance(word_clusters, str | os.PathLike):
             word_clusters = read_clusters(word_clusters)
+        if isinstance(vectors, str | os.PathLike):
+            vectors = read_vectors(vectors)
         clusters = self._edge_clusters(edge_clusters)
         if clusters is None and sources and start is None and self._can_have_sources():
             clusters = SourceClusters.of(train_block)
         fit = Fit(
             self.options, self.threads, self.scorer, None if start is None else start.model,
-            word_clusters, observer, checkpoint, resume, clusters,
+            word_clusters, observer, checkpoint, resume, clusters, vectors=vectors,
         )  # fmt: skip
         check_fit(fit)
         fit, train_block, dev_block = self._before_fit(fit, train_block, dev_block)
-        model, self.history = fit_model(fit, train_block, dev_block)
+        model, self.history = fit_parser(fit, train_block, dev_block)
         self._checkpoint_beside = checkpoint
         files = {"train": file_name(train), "dev": file_name(dev)}
         seen = Vocabulary.of_block(train_block, model.encoder.settings)
         if start is not None:
             seen = seen.joined(start.model.vocabulary)
         self._model = model.with_card(
-            files=files, history=_without_times(self.history), licence=_licences(start, licence),
-            vocabulary=seen.to_card(),
+            files=files, history=without_times(self.history), vocabulary=seen.to_card(),
+            licence=licences(None if start is None else start.model, licence),
         )  # fmt: skip
         self._after_fit()
         return self if aside is None else self.calibrate(aside)
 
-    def _check_start(self, word_clusters: object, edge_clusters: object) -> None:
+    def _check_start(self, word_clusters: object, edge_clusters: object, vectors: object) -> None:
         """Raises for what a parser to continue from has already."""
         given = {
             "word_clusters": word_clusters, "edge_clusters": edge_clusters, "scorer": self.scorer,
+            "vectors": vectors,
         }  # fmt: skip
         for name, value in given.items():
             if value is not None:
@@ -189,7 +214,8 @@ class Parser(Questions, Calibrating):
         """Whether the source of a sentence can be a feature; see `check_edge_clusters`."""
         order = self.options.order
         first = isinstance(order, FirstOrderOptions) and not order.clusters
-        return first and self.options.labels != "joint" and self.scorer is None
+        linear = self.scorer is None and isinstance(self.options.scorer, LinearOptions)
+        return first and self.options.labels != "joint" and linear
 
     def _before_fit(
         self, fit: Fit, train: Block, dev: Block | None
@@ -383,20 +409,6 @@ class Parser(Questions, Calibrating):
         if self._model is None:
             return _unfitted, (self._given, self.threads, self.scorer)
         return _from_bytes, (to_bytes(self._model), self.threads)
-
-
-def _licences(start: Parser | None, licence: str | None) -> str | None:
-    """The licences of all training data, including that of `start`."""
-    earlier = None if start is None else start.model.card.get("licence")
-    return "; ".join(dict.fromkeys(filter(None, (earlier, licence)))) or None
-
-
-def _without_times(history: History) -> dict[str, Any]:
-    """The history without times, so that the same training gives the same card."""
-    values = history.to_dict()
-    for record in values["passes"]:
-        del record["seconds"]
-    return values
 
 
 def _unfitted(options: dict[str, Any], threads: int, scorer: Scorer | None) -> Parser:

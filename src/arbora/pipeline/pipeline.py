@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from arbora.data.source import ReadPath, Source, check_path, open_source
 from arbora.data.treebank import TreebankSource, read_treebank
 from arbora.errors import ArboraError, ArgumentError, DataError
 from arbora.models.columns import COLUMNS, check_columns, is_empty
+from arbora.models.ensemble import ensemble_of
 from arbora.models.lengths import check_lengths
 from arbora.models.model import Model, StoredStage
 from arbora.models.model_file import from_bytes, read_model, to_bytes
@@ -325,8 +326,17 @@ class Pipeline(Parser):
         return _from_bytes, (to_bytes(self._model), self.threads)
 
 
-def load(model: str | os.PathLike[str] | None = None, threads: int | None = None) -> Pipeline:
-    """A pipeline from a model file, or from an installed model by its name (default: `en`)."""
+def load(
+    model: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    threads: int | None = None,
+) -> Pipeline:
+    """A pipeline from a model file, or from an installed model by its name (default: `en`).
+
+    Several models of the same treebank and order make an ensemble, whose scores are their mean. It
+    has the stages of the first.
+    """
+    if isinstance(model, list | tuple) and model:
+        return Pipeline.from_model(ensemble_of([load(one).model for one in model]), threads)
     if model is not None and not isinstance(model, str | os.PathLike):
         raise ArgumentError(f"a model is loaded from a path, not from {type(model).__name__}.")
     path = find_model(model)

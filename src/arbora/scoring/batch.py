@@ -28,7 +28,8 @@ class Batch:
 
     `heads` and `labels` are those of the annotation, flat, -1 where unknown, and empty when new
     sentences are parsed. `kept` is a mask over the cells, flat as scores are, of the arcs
-    that survived pruning; it is empty if all arcs are scored.
+    that survived pruning; it is empty if all arcs are scored. `noise` is the seed of dropout in
+    training, for scorers that have any.
     """
 
     encoded: Encoded
@@ -36,6 +37,7 @@ class Batch:
     heads: IntArray = field(default_factory=_no_numbers)
     labels: IntArray = field(default_factory=_no_numbers)
     kept: NDArray[np.uint8] = field(default_factory=_no_mask)
+    noise: int | None = None
 
     def __len__(self) -> int:
         return len(self.sentences)

@@ -8,12 +8,21 @@ from typing import Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from arbora.features import FeatureSettings
+from arbora.features import Encoded, FeatureSettings
 from arbora.scores import PartKind, Scores
 from arbora.scoring.batch import Batch
-from arbora.types import FloatArray
+from arbora.types import FloatArray, IntArray
 
-__all__ = ["SCORERS", "InnerProducts", "Parameters", "Pullback", "Scorer", "register_scorer"]
+__all__ = [
+    "SCORERS",
+    "InnerProducts",
+    "LabellingScorer",
+    "Parameters",
+    "Pullback",
+    "Scorer",
+    "Threaded",
+    "register_scorer",
+]
 
 Parameters = dict[str, NDArray[Any]]
 # From d loss / d scores to the gradient of the parameters: arrays by the parameters' names, or
@@ -69,6 +78,29 @@ class Scorer(Protocol):
         features: FeatureSettings,
     ) -> Self:
         """The scorer that `state` described; `features` are those of the model's encoder."""
+        ...
+
+
+@runtime_checkable
+class LabellingScorer(Scorer, Protocol):
+    """Scorers that also label trees, with parameters that trees and labels share.
+
+    The pullback of an annotated batch adds the gradient of the labels' loss.
+    """
+
+    def label_scores(
+        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
+    ) -> FloatArray:
+        """Scores of the labels of given trees' arcs, (words, labels)."""
+        ...
+
+
+@runtime_checkable
+class Threaded(Protocol):
+    """Scorers that use several threads."""
+
+    def on_threads(self, threads: int) -> Any:
+        """The same scorer on `threads` threads."""
         ...
 
 

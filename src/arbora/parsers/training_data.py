@@ -1,9 +1,9 @@
-"""The treebanks that a parser is trained on and calibrated with."""
+"""Treebanks to train on and to calibrate with, and what a model's card says of them."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 from arbora.data import Block
 from arbora.data.treebank import TreebankSource, read_treebank, several_files
 from arbora.errors import ArgumentError, DataError
+from arbora.models.model import Model
 
-__all__ = ["file_name", "read_annotated", "set_aside"]
+if TYPE_CHECKING:
+    from arbora.fitting.loop import History
+
+__all__ = ["file_name", "licences", "read_annotated", "set_aside", "without_times"]
 
 
 def read_annotated(source: TreebankSource, what: str, **reading: Any) -> Block:
@@ -31,6 +35,20 @@ def file_name(source: object) -> str | None:
     if source == "-" or not isinstance(source, str | os.PathLike):
         return None
     return os.path.basename(source)  # noqa: PTH119  # a Path is no shorter
+
+
+def licences(start: Model | None, licence: str | None) -> str | None:
+    """The licences of all training data, including that of `start`."""
+    earlier = None if start is None else start.card.get("licence")
+    return "; ".join(dict.fromkeys(filter(None, (earlier, licence)))) or None
+
+
+def without_times(history: History) -> dict[str, Any]:
+    """The history without times, so that the same training gives the same card."""
+    values = history.to_dict()
+    for record in values["passes"]:
+        del record["seconds"]
+    return values
 
 
 def set_aside(dev: Block | None, share: float) -> tuple[Block | None, Block | None]:

@@ -1,0 +1,17 @@
+"""PyTorch as an extra: asked for only in training and explanations."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from arbora.errors import ArgumentError
+
+__all__ = ["require_torch"]
+
+
+def require_torch(what: str) -> None:
+    """Raises unless PyTorch is installed; `what` needs it."""
+    if find_spec("torch") is None:
+        raise ArgumentError(
+            f'{what} requires PyTorch: install it with pip install "arbora[neural]".'
+        )
