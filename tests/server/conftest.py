@@ -117,11 +117,11 @@ BAD = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture(scope="session")
 def address(pipelines, tmp_path_factory):
-    """The address of a server whose model has markup in its name and its card."""
+    """The address of a server, whose second model has markup in its name and its card."""
     path = tmp_path_factory.mktemp("model") / "model.arbora"
     model = pipelines["en"].model.with_card(licence=BAD, files={"train": BAD})
     arbora.Pipeline.from_model(model).save(path)
-    with running(f"<b>en</b>={path}") as (_, url):
+    with running("en", f"<b>en</b>={path}") as (_, url):
         yield url
 
 

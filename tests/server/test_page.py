@@ -287,8 +287,8 @@ def test_words_and_sentences_are_split_and_merged(open_page, address):
 def test_nothing_is_rendered_unescaped(open_page, address):
     bad = BAD
     page = open_page(address, DESK)
+    page.select_option("#model", label="<b>en</b>")
     assert page.locator("#model").get_attribute("title").startswith(bad)
-    assert page.locator("#model option").text_content() == "<b>en</b>"
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
     text = treebank(3).replace("gull", bad).replace("nsubj", "<script>alert(1)</script>")

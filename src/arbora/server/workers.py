@@ -22,6 +22,8 @@ from arbora.server.settings import Limits
 
 __all__ = ["Job", "Task", "Workers"]
 
+_LAST_SECONDS = 2.0
+
 Run = Callable[[Sequence[Any], Callable[[], None]], Sequence[Any]]
 
 
@@ -103,12 +105,12 @@ class Workers:
             job.abandoned = True
 
     def end(self) -> None:
-        """Ends the threads after their current tasks."""
+        """Ends the threads after their current tasks, for whose answers nobody waits any more."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
         for thread in self._threads:
-            thread.join(timeout=self._limits.seconds)
+            thread.join(timeout=_LAST_SECONDS)
 
     def _work(self) -> None:
         while True:
