@@ -1,11 +1,12 @@
 """Coverage and size of head sets: how often the right head is in the set, on unseen sentences.
 
-    python benchmarks/head_sets.py --treebanks DIR [--only NAME ...] [--output FILE]
+    python benchmarks/head_sets.py --treebanks DIR [--only NAME ...] [--output FOLDER]
 
 Trains a first-order parser on each treebank. A part of dev is set aside to calibrate the sets, and
 chooses nothing. The error of the coverage is a bootstrap over sentences, of the test and of the
 calibration, because the words of a sentence are not independent. Treebanks that the output has
-already are not run again.
+already are not run again. Dev and test may differ in kind, so the coverage of shuffled sentences is
+measured, too.
 """
 
 from __future__ import annotations
@@ -25,11 +26,10 @@ from arbora.options import ParseOptions
 from arbora.parsers.training_data import set_aside
 
 TREEBANKS = ("ud_german_gsd_resplit", "ud_hungarian_szeged", "ud_turkish_imst")
-LEVELS = (0.8, 0.9, 0.95, 0.99)
-GROUPS = ("all", "label", "distance")
+LEVELS = {"all": (0.8, 0.9, 0.95, 0.99), "label": (0.95,), "distance": (0.95,)}
 SHARE = 0.5  # of dev, for calibration
 SAMPLES = 100  # of the bootstrap
-OUTPUT = Path(__file__).parent / "results" / "head_sets.json"
+OUTPUT = Path(__file__).parent / "results" / "head_sets"
 
 
 def measure(folder: Path, passes: int) -> dict[str, Any]:
@@ -48,14 +48,14 @@ def measure(folder: Path, passes: int) -> dict[str, Any]:
         "test": {"sentences": len(test), "words": test.total_words},
         "sets": [],
     }
-    for by in GROUPS:
-        for level in LEVELS:
+    answer["uas"] = 100 * float(
+        (parser.parse_block(test, ParseOptions()).trees.heads == gold).mean()
+    )
+    for by, levels in LEVELS.items():
+        for level in levels:
             options = ParseOptions(head_sets=level, head_sets_by=by)  # type: ignore[arg-type]
             trees = parser.parse_block(test, options).trees
-            answer["uas"] = 100 * float((trees.heads == gold).mean())
-            ends = np.cumsum(trees.set_sizes)
-            sets = np.split(trees.set_heads, ends[:-1])
-            inside = np.array([g in s for g, s in zip(gold.tolist(), sets, strict=True)])
+            inside, _ = covered(trees, gold)
             answer["sets"].append({
                 "by": by, "level": level, "coverage": 100 * float(inside.mean()),
                 "error": error(*scores, by, level),
@@ -64,7 +64,47 @@ def measure(folder: Path, passes: int) -> dict[str, Any]:
                 "group_gap": None if by == "all" else group_gap(inside, groups[by], level),
             })  # fmt: skip
             print(folder.name, answer["sets"][-1], flush=True)
+    answer["shuffled"] = shuffled(parser, aside, test)
+    print(folder.name, answer["shuffled"], flush=True)
     return answer
+
+
+def covered(trees: Any, gold: Any) -> tuple[Any, Any]:
+    """Which words have the right head in their set, and which as the likeliest in it."""
+    sets = np.split(trees.set_heads, np.cumsum(trees.set_sizes)[:-1])
+    pairs = list(zip(gold.tolist(), sets, strict=True))
+    return np.array([g in s for g, s in pairs]), np.array([g == s[0] for g, s in pairs])
+
+
+def shuffled(parser: arbora.Parser, aside: Any, test: Any) -> list[dict[str, float]]:
+    """Coverage if the sentences of both files are shuffled: then they are exchangeable.
+
+    Half of them calibrates, and the other half is measured; mean and standard deviation over
+    random halves.
+    """
+    scores: list[Any] = []
+    tops: list[Any] = []
+    for block in (aside, test):
+        scores += sampled_scores(parser, block)[0]
+        gold, options = np.asarray(block.heads), ParseOptions(head_sets=0.9)
+        _, top = covered(parser.parse_block(block, options).trees, gold)
+        tops += np.split(top, np.cumsum(block.n_words)[:-1])
+    rng = np.random.default_rng(0)
+    found: dict[float, list[float]] = {level: [] for level in LEVELS["all"]}
+    for _ in range(SAMPLES):
+        halves = np.array_split(rng.permutation(len(scores)), 2)
+        known, (values, likeliest) = (
+            np.concatenate([scores[i] for i in halves[0]]),
+            (np.concatenate([each[i] for i in halves[1]]) for each in (scores, tops)),
+        )
+        sets = HeadSets.calibrated(known, {}, 1, False)
+        for level, shares in found.items():
+            inside = (values >= sets.at(level).other) | likeliest
+            shares.append(100 * float(inside.mean()))
+    return [
+        {"level": level, "coverage": float(np.mean(shares)), "deviation": float(np.std(shares))}
+        for level, shares in found.items()
+    ]
 
 
 def group_gap(inside: np.ndarray, groups: list[str], level: float) -> float:
@@ -92,9 +132,9 @@ def error(calibration: tuple[Any, ...], test: tuple[Any, ...], by: str, level: f
     found = []
     for _ in range(SAMPLES):
         drawn = rng.integers(len(scores), size=len(scores))
-        own = {
-            name: np.concatenate([cut[i] for i in drawn]).tolist() for name, cut in groups.items()
-        }
+        own = {}
+        if by != "all":
+            own[by] = np.concatenate([groups[by][i] for i in drawn]).tolist()
         sets = HeadSets.calibrated(np.concatenate([scores[i] for i in drawn]), own, 1, False)
         at = sets.at(level, by)  # type: ignore[arg-type]
         other = rng.integers(len(on_test), size=len(on_test))
@@ -112,23 +152,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--treebanks", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=TREEBANKS)
-    parser.add_argument("--passes", type=int, default=6)
+    parser.add_argument("--passes", type=int, default=4)
     parser.add_argument("--output", type=Path, default=OUTPUT)
     given = parser.parse_args()
-    done = json.loads(given.output.read_text()) if given.output.exists() else {}
+    given.output.mkdir(parents=True, exist_ok=True)
     for name in given.only:
-        if name not in done:
-            done[name] = measure(given.treebanks / name, given.passes)
-            given.output.parent.mkdir(parents=True, exist_ok=True)
-            given.output.write_text(json.dumps(done, indent=1) + "\n")
-    for name, figures in done.items():
-        print(f"\n{name}: UAS {figures['uas']:.2f}, calibrated on {figures['calibration']}")
-        print("by        level  coverage  error  mean size  single heads %")
-        for one in figures["sets"]:
-            print(
-                f"{one['by']:9} {one['level']:5}  {one['coverage']:8.2f} {one['error']:6.2f} "
-                f"{one['mean_size']:10.2f} {one['single']:15.1f}"
-            )
+        path = given.output / f"{name}.json"
+        if not path.exists():
+            figures = measure(given.treebanks / name, given.passes)
+            path.write_text(json.dumps(figures, indent=1) + "\n")
+    for path in sorted(given.output.glob("*.json")):
+        report(path.stem, json.loads(path.read_text()))
+
+
+def report(name: str, figures: dict[str, Any]) -> None:
+    """Prints the figures of a treebank."""
+    print(f"\n{name}: UAS {figures['uas']:.2f}, calibrated on {figures['calibration']}")
+    print("by        level  coverage  error  mean size  single heads %")
+    for one in figures["sets"]:
+        print(
+            f"{one['by']:9} {one['level']:5}  {one['coverage']:8.2f} {one['error']:6.2f} "
+            f"{one['mean_size']:10.2f} {one['single']:15.1f}"
+        )
+    for one in figures["shuffled"]:
+        print(f"shuffled  {one['level']:5}  {one['coverage']:8.2f} {one['deviation']:6.2f}")
 
 
 if __name__ == "__main__":

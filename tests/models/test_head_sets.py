@@ -61,7 +61,7 @@ def slow_heads_within(table, thresholds):
     for word in range(1, table.shape[1]):
         heads = [h for h in range(len(table)) if h != word]
         heads.sort(key=lambda h: (-table[h, word], h))
-        likely = [h for h in heads if table[h, word] >= thresholds[word - 1] and table[h, word] > 0]
+        likely = [h for h in heads if table[h, word] >= thresholds[word - 1]]
         answers.append(likely or heads[:1])
     return answers
 

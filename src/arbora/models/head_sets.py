@@ -141,14 +141,15 @@ def heads_within(
 ) -> tuple[IntArray, IntArray]:
     """The heads of each word with at least a probability, likeliest first, and their numbers.
 
-    No set is empty: the likeliest head is always in it. `marginals` are flat, (n+1)^2 numbers per
-    sentence, and so is the first answer.
+    No set is empty: the likeliest head is always in it. A threshold of 0 lets in every head, also
+    those that the model excludes. `marginals` are flat, (n+1)^2 numbers per sentence, and so is the
+    first answer.
     """
     heads, sizes = [], []
     cell = word = 0
     for n in n_words.tolist():
         table = marginals[cell : cell + (n + 1) ** 2].reshape(n + 1, n + 1)[:, 1:]
-        inside = (table >= thresholds[word : word + n]) & (table > 0.0)
+        inside = table >= thresholds[word : word + n]
         inside[table.argmax(axis=0), np.arange(n)] = True
         inside[np.arange(1, n + 1), np.arange(n)] = False  # a word is not its own head
         order = np.argsort(-np.where(inside, table, -1.0), axis=0, kind="stable")
