@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from arbora.errors import ArgumentError
 from arbora.features import Encoded
-from arbora.inference.decoding import greedy_heads, possible_marginals
+from arbora.inference.decoding import possible_marginals
 from arbora.inference.engines import (
     DecodedTrees,
     DualDecomposition,
@@ -22,6 +22,7 @@ from arbora.inference.engines import (
 from arbora.inference.marginals import Marginals
 from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
+from arbora.models import limits
 from arbora.models.components import (
     FirstOrderPruner,
     JointLabels,
@@ -29,17 +30,14 @@ from arbora.models.components import (
     with_root_labels,
 )
 from arbora.models.constraints import Constraints, check_trees, obeying
-from arbora.models.limits import (
-    FIRST_ORDER,
-    LONG,
-    apply_limits,
-    by_length,
-    decode_in_time,
-    first_order_decoder,
-    for_length,
-)
 from arbora.models.model import Model
 from arbora.models.parsed_trees import ParsedTrees
+from arbora.models.reductions import (
+    greedy_trees,
+    label_uniforms,
+    log_sum_exp,
+    summed_over_labels,
+)
 from arbora.models.reranker import Candidates, best_places
 from arbora.models.uncertainty import runner_ups
 from arbora.options import DecodeName, ParseOptions, spelled
@@ -98,7 +96,7 @@ class Decoder:
         """The decoder for a call of `parse`; unsupported options raise an error."""
         decoder = cls(model, threads, options.decode, options.trees)
         decoder.check(options)
-        apply_limits(decoder, options)
+        limits.apply_limits(decoder, options)
         return decoder
 
     def check(self, options: ParseOptions) -> None:
@@ -178,7 +176,7 @@ class Decoder:
             before = cells[start - 1] if start else 0
             end = int(np.searchsorted(cells, before + at_once, side="right"))
             end = max(end, start + 1)
-            yield from by_length(self, np.arange(start, end), encoded.n_words)
+            yield from limits.by_length(self, np.arange(start, end), encoded.n_words)
             start = end
 
     def score(
@@ -212,7 +210,7 @@ class Decoder:
         summed: Scores = scores
         if self.model.n_clusters:
             table = scores.arcs.reshape(-1, self.model.n_clusters)
-            summed = Scores(_log_sum_exp(table), scores.n_words)
+            summed = Scores(log_sum_exp(table), scores.n_words)
             scores = Scores(table.max(axis=1), scores.n_words) if self.decode == "max-z" else summed
         if constraints is not None:
             same = scores is summed
@@ -236,9 +234,9 @@ class Decoder:
         # calibrates the probabilities that are reported.
         longest = self.first_order_from
         if longest is not None and encoded.n_words[sentences[0]] >= longest:  # and all others
-            other = first_order_decoder(self)
+            other = limits.first_order_decoder(self)
             return other.parse(encoded, sentences, probabilities, constraints).as_fallback(
-                FIRST_ORDER
+                limits.FIRST_ORDER
             )
         scored = self.score(encoded, sentences, constraints)
         marginals = self._decoding_marginals(scored)
@@ -246,9 +244,12 @@ class Decoder:
         if self.time_limit is None or constraints is not None:
             found = self._found(scored, marginals)
         else:
-            found, late = decode_in_time(self, scored, self.time_limit)
-        if self.is_limited and for_length(self.engine, scored.batch.n_words) is not self.engine:
-            late = np.where(found.certified | (late > 0), late, LONG).astype(np.int8)
+            found, late = limits.decode_in_time(self, scored, self.time_limit)
+        if (
+            self.is_limited
+            and limits.for_length(self.engine, scored.batch.n_words) is not self.engine
+        ):
+            late = np.where(found.certified | (late > 0), late, limits.LONG).astype(np.int8)
         labels, given_arc = self.model.labeller.label(
             encoded, sentences, found.heads, found.labels, probabilities=probabilities
         )
@@ -266,7 +267,7 @@ class Decoder:
         arcs, given_arc, log_probs = self.probabilities(scored, trees, given_arc, marginals)
         if constraints is not None:
             _, given_arc = constraints.with_labels(labels, given_arc)
-        others = runner_ups(_summed_over_labels(marginals), scored.summed.n_words, found.heads)
+        others = runner_ups(summed_over_labels(marginals), scored.summed.n_words, found.heads)
         return ParsedTrees(
             found.heads, chosen, arcs, given_arc, log_probs, found.certified, found.gaps, *others,
             fallbacks=late,
@@ -292,16 +293,16 @@ class Decoder:
 
     def by_marginals(self, values: Scores) -> DecodedTrees:
         """The trees of the least risk under marginals, -inf for arcs that are not allowed."""
-        return _greedy(values) if self.decode in _GREEDY else self.chooser.decode(values)
+        return greedy_trees(values) if self.decode in _GREEDY else self.chooser.decode(values)
 
     def _choose(self, scores: Scores, marginals: Marginals | None) -> DecodedTrees:
         """The best trees by score, or by marginals with minimum Bayes risk."""
         if marginals is not None:
             scores = possible_marginals(scores, marginals.arcs)
         if self.decode in _GREEDY:
-            return _greedy(scores)
+            return greedy_trees(scores)
         if marginals is None:
-            best: DecodedTrees = for_length(self.engine, scores.n_words).decode(scores)
+            best: DecodedTrees = limits.for_length(self.engine, scores.n_words).decode(scores)
             return best
         found = self.chooser.decode(scores)
         if marginals.exact:
@@ -395,7 +396,7 @@ class Decoder:
             count = options.samples or 1
             calibrated = scored.summed.scaled(1.0 / self.model.temperature)
             found = self.engine.sample(calibrated, count, options.seed, keys)
-            uniforms = _uniforms(encoded.n_words[sentences], keys, options.seed, count)
+            uniforms = label_uniforms(encoded.n_words[sentences], keys, options.seed, count)
         repeated = np.repeat(sentences, found.counts)
         labels, given_arc = self.model.labeller.label(
             encoded, repeated, found.heads, found.labels, uniforms
@@ -414,47 +415,7 @@ class Decoder:
         scored = self.score(encoded, sentences)
 
         def marginals(temperature: float) -> FloatArray:
-            return _summed_over_labels(
-                scored.summing.infer(scored.summed.scaled(1.0 / temperature))
-            )
+            return summed_over_labels(scored.summing.infer(scored.summed.scaled(1.0 / temperature)))
 
         arcs = scored.summed.arcs
         return marginals, float(arcs[np.isfinite(arcs)].std())
-
-
-def _summed_over_labels(marginals: Marginals) -> FloatArray:
-    """The marginals of arcs, whatever their labels."""
-    depth = marginals.scores.depth
-    arcs = marginals.arcs
-    return arcs if depth == 1 else np.asarray(arcs.reshape(-1, depth).sum(axis=1))
-
-
-def _greedy(scores: Scores) -> DecodedTrees:
-    """Each word's best head; the heads need not form a tree, so nothing is certified."""
-    answers = [greedy_heads(scores.arcs_of(i)) for i in range(len(scores))]
-    labels = [answer[1] for answer in answers if answer[1] is not None]
-    count = len(scores)
-    return DecodedTrees(
-        scores.n_words, np.concatenate([answer[0] for answer in answers]),
-        np.concatenate(labels) if labels else None, np.zeros(count), np.full(count, np.inf),
-        np.zeros(count, dtype=np.bool_), np.ones(count, dtype=np.int64),
-    )  # fmt: skip
-
-
-def _uniforms(
-    n_words: NDArray[np.int64], keys: NDArray[np.int64], seed: int, count: int
-) -> FloatArray:
-    """A number in [0, 1) for each word's label, keyed by (seed, sentence, draw)."""
-    streams = [
-        np.random.default_rng([seed, key, draw]).random(n)
-        for n, key in zip(n_words.tolist(), keys.tolist(), strict=True)
-        for draw in range(count)
-    ]
-    return np.concatenate(streams)
-
-
-def _log_sum_exp(table: FloatArray) -> FloatArray:
-    top = table.max(axis=1)
-    safe = np.where(np.isneginf(top), 0.0, top)
-    with np.errstate(divide="ignore"):
-        return np.asarray(safe + np.log(np.exp(table - safe[:, None]).sum(axis=1)))
