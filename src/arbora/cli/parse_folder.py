@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arbora.corpus.folder_run import FileFigures, RunSummary
+    from arbora.data import Block
     from arbora.models.vocabulary import Unfamiliar
     from arbora.options import ParseOptions
     from arbora.parsers import Parser
@@ -162,14 +163,12 @@ def _parse_file(
         figures.skipped[error.message] = figures.skipped.get(error.message, 0) + 1
         logging.getLogger("arbora").warning("skipped: %s", error)
 
-    chunks = parser.chunks(source, options, format=format, skip_bad=skip_bad, on_error=skipped)
-    with open_output(target) as write:
+    def blocks() -> Iterator[tuple[Block, str]]:
+        chunks = parser.chunks(source, options, format=format, skip_bad=skip_bad, on_error=skipped)
         for chunk in chunks:
             if not len(chunk.block):
                 continue
             parsed = parser.parse_block(seen.watched(chunk.block), options, decoder=decoder)
-            block = parsed.to_block(options.probabilities, options.certificates)
-            write(join(format_named(chunk.format).writer.write(block), chunk.format))
             figures.sentences += len(chunk.block)
             figures.words += chunk.block.total_words
             figures.certified += int(parsed.trees.certified.sum())
@@ -177,6 +176,16 @@ def _parse_file(
                 found = int((parsed.trees.fallbacks == number).sum())
                 if found:
                     figures.fallbacks[reason] = figures.fallbacks.get(reason, 0) + found
+            yield parsed.to_block(options.probabilities, options.certificates), chunk.format
+
+    if target.lower().endswith(".parquet"):
+        from arbora.data.parquet import write_parquet
+
+        write_parquet(target, (block for block, _ in blocks()))
+        return figures
+    with open_output(target) as write:
+        for block, name in blocks():
+            write(join(format_named(name).writer.write(block), name))
     return figures
 
 

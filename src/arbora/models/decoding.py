@@ -14,7 +14,6 @@ from arbora.features import Encoded
 from arbora.inference.decoding import possible_marginals
 from arbora.inference.engines import (
     DecodedTrees,
-    DualDecomposition,
     SecondOrder,
     TreeLists,
     first_order_engine,
@@ -240,7 +239,7 @@ class Decoder:
             )
         scored = self.score(encoded, sentences, constraints)
         marginals = self._decoding_marginals(scored)
-        late = np.zeros(len(sentences) if self.is_limited else 0, dtype=np.int8)
+        late = limits.no_marks(self, len(sentences))
         if self.time_limit is None or constraints is not None:
             found = self._found(scored, marginals)
         else:
@@ -272,11 +271,6 @@ class Decoder:
             found.heads, chosen, arcs, given_arc, log_probs, found.certified, found.gaps, *others,
             fallbacks=late,
         )  # fmt: skip
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether some trees may be other than those that the model would find without limits."""
-        return isinstance(self.engine, DualDecomposition) or self.first_order_from is not None
 
     def _decoding_marginals(self, scored: Scored) -> Marginals | None:
         """The marginals that trees are chosen by, at temperature 1."""
