@@ -244,11 +244,7 @@ class Decoder:
             found = self._found(scored, marginals)
         else:
             found, late = limits.decode_in_time(self, scored, self.time_limit)
-        if (
-            self.is_limited
-            and limits.for_length(self.engine, scored.batch.n_words) is not self.engine
-        ):
-            late = np.where(found.certified | (late > 0), late, limits.LONG).astype(np.int8)
+        late = limits.with_long(self.engine, found, late)
         labels, given_arc = self.model.labeller.label(
             encoded, sentences, found.heads, found.labels, probabilities=probabilities
         )
