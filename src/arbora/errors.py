@@ -44,13 +44,6 @@ class PatternError(ArgumentError):
     def __reduce__(self) -> tuple[type[PatternError], tuple[str, str, int]]:
         return PatternError, (self.sentence, self.text, self.at)
 
-    def pointed(self) -> str:
-        """The pattern with a caret under the place, on two lines."""
-        from arbora.drawing.widths import cell_width, visible
-
-        before = cell_width(visible(self.text[: self.at]))
-        return f"{visible(self.text)}\n{' ' * before}^"
-
 
 class ShapeError(ArboraError):
     """An array has the wrong shape or type."""

@@ -13,12 +13,14 @@ import sys
 import time
 
 import pytest
+from typer.testing import CliRunner
 
 from arbora import ArgumentError, FileError
+from arbora.cli import app
 from arbora.corpus.files import corpus_files
 from arbora.corpus.folder_run import FileFigures, FolderRun, output_name, sharded
 from arbora.data.output import open_output
-from tests.small_parsers import trained
+from tests.small_parsers import sentences, trained
 from tests.toys import TREEBANK
 
 PRINT = {"model": "m", "probabilities": False}
@@ -191,6 +193,26 @@ def test_the_command_parses_a_folder(corpus, tmp_path):
     )
     assert other.returncode == 2
     assert b"belongs to a run with probabilities false, not true" in other.stderr
+
+
+def test_parquet_files_stay_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason='the extra "arrow" is not installed')
+    from arbora.data import read_blocks
+    from arbora.data.parquet import read_parquet, write_parquet
+
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    trained().save(tmp_path / "m.arbora")
+    write_parquet(
+        folder / "x.parquet", [chunk.block for chunk in read_blocks(TREEBANK / "test.conllu")]
+    )
+    done = CliRunner().invoke(
+        app, ["parse", str(folder), "--output-dir", str(out), "--model", str(tmp_path / "m.arbora")]
+    )
+    assert done.exit_code == 0
+    (block,) = read_parquet(out / "x.parquet")
+    alone = trained().parse(list(sentences("test")))
+    assert block.texts(0, len(block)) == b"".join(map(bytes, alone))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")

@@ -13,6 +13,7 @@ from arbora import ArgumentError, Sentence
 from arbora.corpus import PatternError, read_pattern
 from arbora.corpus.estimator import Grouping, count_annotated
 from arbora.data.treebank import read_treebank
+from arbora.drawing.pointing import pointed
 from arbora.testing.slow_counts import slow_value
 from tests.toys import toy_sentence
 
@@ -27,6 +28,11 @@ READ = {
     'a:[lemma="a \\"b\\""]': 'a:[lemma="a \\"b\\""]',
     "a:[] <- b:[] -x-> c:[]": 'a:[], b:[], c:[], b -> a, b -"x"-> c',
 }
+
+
+def shown(error):
+    return pointed(error.text, error.at)
+
 
 REFUSED = {
     "": (0, "a word must come here"),
@@ -69,14 +75,14 @@ def test_errors_point_at_the_place(text):
         read_pattern(text)
     assert message in str(caught.value)
     assert caught.value.at == at
-    assert caught.value.pointed().split("\n")[1] == " " * at + "^"
+    assert shown(caught.value).split("\n")[1] == " " * at + "^"
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_the_caret_counts_cells_of_the_terminal():
     with pytest.raises(PatternError) as caught:
         read_pattern("[lemma=本] x")
-    assert caught.value.pointed().split("\n")[1] == " " * 11 + "^"
+    assert shown(caught.value).split("\n")[1] == " " * 11 + "^"
 
 
 def test_wrong_types_and_endless_patterns():
@@ -97,7 +103,7 @@ def test_any_text_is_a_pattern_or_an_error_with_a_place(text):
         assert str(read_pattern(str(found))) == str(found)
     else:
         assert 0 <= failed.at <= len(text)
-        assert "\n" in failed.pointed()
+        assert "\n" in shown(failed)
 
 
 VALUES = st.text(alphabet='ab:*"\\/|& ]-é', min_size=1, max_size=4)

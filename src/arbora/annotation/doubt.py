@@ -14,7 +14,7 @@ from arbora.inference.decoding import possible_marginals
 from arbora.inference.marginals import Marginals
 from arbora.models.constraints import Constraints, obeying
 from arbora.models.decoding import Decoder, Scored
-from arbora.models.decoding_steps import summed_over_labels
+from arbora.models.reductions import summed_over_labels
 from arbora.models.uncertainty import runner_ups
 from arbora.options import ParseOptions
 from arbora.parsers import Parser

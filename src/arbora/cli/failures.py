@@ -62,8 +62,13 @@ class CommandGroup(TyperGroup):
 def _point_at(error: Exception) -> None:
     """Shows a pattern with a caret under the place of its error."""
     if isinstance(error, PatternError):
+        from arbora.drawing.pointing import pointed
+
         with contextlib.suppress(OSError):
-            typer.echo("\n".join(f"  {line}" for line in error.pointed().split("\n")), err=True)
+            typer.echo(
+                "\n".join(f"  {line}" for line in pointed(error.text, error.at).split("\n")),
+                err=True,
+            )
 
 
 def _sentence(error: Exception) -> str:

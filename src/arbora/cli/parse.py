@@ -293,7 +293,7 @@ def parse(
     if output_dir is not None:
         with logging_to(log_file, verbose):
             parse_folder(
-                parser, files or [], output_dir, options, model=model, shard=shard,
+                parser, files or [], output_dir, options, models=model or [], shard=shard,
                 compression=compression, format=format, skip_bad=skip_bad, quiet=quiet,
                 as_json=as_json,
             )  # fmt: skip

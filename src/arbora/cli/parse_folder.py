@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from arbora.corpus.folder_run import FileFigures, RunSummary
+    from arbora.data import Block
     from arbora.models.vocabulary import Unfamiliar
     from arbora.options import ParseOptions
     from arbora.parsers import Parser
@@ -102,7 +103,7 @@ def parse_folder(
     folder: str,
     options: ParseOptions,
     *,
-    model: str | None,
+    models: list[str],
     shard: str | None,
     compression: str | None,
     format: str | None,  # noqa: A002  # the option's name
@@ -124,7 +125,7 @@ def parse_folder(
         if inside in file.path.resolve().parents:
             raise ArgumentError(f"{file.path} is in the output folder: choose another one.")
     files = sharded(given, shard)
-    run = FolderRun(folder, _fingerprint(model, options, format, skip_bad))
+    run = FolderRun(folder, _fingerprint(models, options, format, skip_bad))
     began, seen = time.perf_counter(), parser.unfamiliar()
 
     def parse_file(source: Path, target: str) -> FileFigures:
@@ -162,14 +163,12 @@ def _parse_file(
         figures.skipped[error.message] = figures.skipped.get(error.message, 0) + 1
         logging.getLogger("arbora").warning("skipped: %s", error)
 
-    chunks = parser.chunks(source, options, format=format, skip_bad=skip_bad, on_error=skipped)
-    with open_output(target) as write:
+    def blocks() -> Iterator[tuple[Block, str]]:
+        chunks = parser.chunks(source, options, format=format, skip_bad=skip_bad, on_error=skipped)
         for chunk in chunks:
             if not len(chunk.block):
                 continue
             parsed = parser.parse_block(seen.watched(chunk.block), options, decoder=decoder)
-            block = parsed.to_block(options.probabilities, options.certificates)
-            write(join(format_named(chunk.format).writer.write(block), chunk.format))
             figures.sentences += len(chunk.block)
             figures.words += chunk.block.total_words
             figures.certified += int(parsed.trees.certified.sum())
@@ -177,11 +176,21 @@ def _parse_file(
                 found = int((parsed.trees.fallbacks == number).sum())
                 if found:
                     figures.fallbacks[reason] = figures.fallbacks.get(reason, 0) + found
+            yield parsed.to_block(options.probabilities, options.certificates), chunk.format
+
+    if target.lower().endswith(".parquet"):
+        from arbora.data.parquet import write_parquet
+
+        write_parquet(target, (block for block, _ in blocks()))
+        return figures
+    with open_output(target) as write:
+        for block, name in blocks():
+            write(join(format_named(name).writer.write(block), name))
     return figures
 
 
 def _fingerprint(
-    model: str | None,
+    models: list[str],
     options: ParseOptions,
     format: str | None,  # noqa: A002  # the option's name
     skip_bad: bool,
@@ -191,14 +200,14 @@ def _fingerprint(
 
     from arbora.pipeline.installed import find_model
 
-    path = find_model(model or None)
     digest = hashlib.sha256()
-    try:
-        with Path(path).open("rb") as file:
-            while piece := file.read(1 << 20):
-                digest.update(piece)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    for path in [find_model(model) for model in models] or [find_model(None)]:
+        try:
+            with Path(path).open("rb") as file:
+                while piece := file.read(1 << 20):
+                    digest.update(piece)
+        except OSError as error:
+            raise unreadable(path, error) from error
     return {
         "version": version("arbora"), "model": digest.hexdigest(),
         "format": format, "skip_bad": skip_bad, **asdict(options),

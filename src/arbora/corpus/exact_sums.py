@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from arbora.corpus.pattern import Pattern
 from arbora.inference.engines import FirstOrderEngine
+from arbora.models.reductions import log_sum_exp
 from arbora.scores import Scores
 from arbora.types import FloatArray
 
@@ -57,11 +58,7 @@ def without_labels(scores: Scores) -> Scores:
     """The scores of arcs, with a sum over the labels if there are any."""
     if scores.n_labels is None:
         return scores
-    table = scores.arcs.reshape(-1, scores.n_labels)
-    top = table.max(axis=1)
-    safe = np.where(np.isneginf(top), 0.0, top)
-    with np.errstate(divide="ignore"):
-        arcs = safe + np.log(np.exp(table - safe[:, None]).sum(axis=1))
+    arcs = log_sum_exp(scores.arcs.reshape(-1, scores.n_labels))
     return Scores(arcs, scores.n_words)
 
 

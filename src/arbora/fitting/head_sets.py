@@ -9,8 +9,8 @@ import numpy as np
 from arbora.data import Block
 from arbora.errors import DataError
 from arbora.models.decoding import Decoder
-from arbora.models.decoding_steps import summed_over_labels
 from arbora.models.head_sets import HeadSets, distance_groups, places_of
+from arbora.models.reductions import summed_over_labels
 from arbora.types import FloatArray, IntArray
 
 __all__ = ["WordScores", "calibrate_head_sets", "word_scores"]

@@ -14,7 +14,6 @@ from arbora.features import Encoded
 from arbora.inference.decoding import possible_marginals
 from arbora.inference.engines import (
     DecodedTrees,
-    DualDecomposition,
     SecondOrder,
     TreeLists,
     first_order_engine,
@@ -22,26 +21,18 @@ from arbora.inference.engines import (
 from arbora.inference.marginals import Marginals
 from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
+from arbora.models import limits
 from arbora.models.components import FirstOrderPruner, JointLabels, SoftmaxLabels, with_root_labels
 from arbora.models.constraints import Constraints, check_trees, obeying
-from arbora.models.decoding_steps import (
+from arbora.models.head_sets import HeadSetLevel, heads_within
+from arbora.models.model import Model
+from arbora.models.parsed_trees import ParsedTrees
+from arbora.models.reductions import (
     greedy_trees,
-    keyed_uniforms,
+    label_uniforms,
     log_sum_exp,
     summed_over_labels,
 )
-from arbora.models.head_sets import HeadSetLevel, heads_within
-from arbora.models.limits import (
-    FIRST_ORDER,
-    LONG,
-    apply_limits,
-    by_length,
-    decode_in_time,
-    first_order_decoder,
-    for_length,
-)
-from arbora.models.model import Model
-from arbora.models.parsed_trees import ParsedTrees
 from arbora.models.reranker import Candidates, best_places
 from arbora.models.uncertainty import runner_ups
 from arbora.options import DecodeName, ParseOptions, spelled
@@ -103,7 +94,7 @@ class Decoder:
         decoder.check(options)
         if options.head_sets is not None:
             decoder.head_sets = decoder.head_set_level(options)
-        apply_limits(decoder, options)
+        limits.apply_limits(decoder, options)
         return decoder
 
     def head_set_level(self, options: ParseOptions) -> HeadSetLevel:
@@ -200,7 +191,7 @@ class Decoder:
             before = cells[start - 1] if start else 0
             end = int(np.searchsorted(cells, before + at_once, side="right"))
             end = max(end, start + 1)
-            yield from by_length(self, np.arange(start, end), encoded.n_words)
+            yield from limits.by_length(self, np.arange(start, end), encoded.n_words)
             start = end
 
     def score(
@@ -258,19 +249,18 @@ class Decoder:
         # calibrates the probabilities that are reported.
         longest = self.first_order_from
         if longest is not None and encoded.n_words[sentences[0]] >= longest:  # and all others
-            other = first_order_decoder(self)
+            other = limits.first_order_decoder(self)
             return other.parse(encoded, sentences, probabilities, constraints).as_fallback(
-                FIRST_ORDER
+                limits.FIRST_ORDER
             )
         scored = self.score(encoded, sentences, constraints)
         marginals = self._decoding_marginals(scored)
-        late = np.zeros(len(sentences) if self.is_limited else 0, dtype=np.int8)
+        late = limits.no_marks(self, len(sentences))
         if self.time_limit is None or constraints is not None:
             found = self._found(scored, marginals)
         else:
-            found, late = decode_in_time(self, scored, self.time_limit)
-        if self.is_limited and for_length(self.engine, scored.batch.n_words) is not self.engine:
-            late = np.where(found.certified | (late > 0), late, LONG).astype(np.int8)
+            found, late = limits.decode_in_time(self, scored, self.time_limit)
+        late = limits.with_long(self.engine, found, late)
         labels, given_arc = self.model.labeller.label(
             encoded, sentences, found.heads, found.labels,
             probabilities=probabilities or self.head_sets is not None,
@@ -290,20 +280,15 @@ class Decoder:
         if constraints is not None:
             _, given_arc = constraints.with_labels(labels, given_arc)
         every, n_words = summed_over_labels(marginals), scored.summed.n_words
-        sets: tuple[IntArray, ...] = ()
+        set_heads = set_sizes = np.empty(0, dtype=np.int32)
         if self.head_sets is not None:
             names = [self.model.labels[k] if k >= 0 else "_" for k in labels.tolist()]
             least = self.head_sets.thresholds(found.heads, n_words, names)
-            sets = heads_within(every, n_words, least)
+            set_heads, set_sizes = heads_within(every, n_words, least)
         return ParsedTrees(
             found.heads, chosen, arcs, given_arc, log_probs, found.certified, found.gaps,
-            *runner_ups(every, n_words, found.heads), *sets, fallbacks=late,
+            *runner_ups(every, n_words, found.heads), set_heads, set_sizes, late,
         )  # fmt: skip
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether some trees may be other than those that the model would find without limits."""
-        return isinstance(self.engine, DualDecomposition) or self.first_order_from is not None
 
     def _decoding_marginals(self, scored: Scored) -> Marginals | None:
         """The marginals that trees are chosen by, at temperature 1."""
@@ -329,7 +314,7 @@ class Decoder:
         if self.decode in _GREEDY:
             return greedy_trees(scores)
         if marginals is None:
-            best: DecodedTrees = for_length(self.engine, scores.n_words).decode(scores)
+            best: DecodedTrees = limits.for_length(self.engine, scores.n_words).decode(scores)
             return best
         found = self.chooser.decode(scores)
         if marginals.exact:
@@ -423,7 +408,7 @@ class Decoder:
             count = options.samples or 1
             calibrated = scored.summed.scaled(1.0 / self.model.temperature)
             found = self.engine.sample(calibrated, count, options.seed, keys)
-            uniforms = keyed_uniforms(encoded.n_words[sentences], keys, options.seed, count)
+            uniforms = label_uniforms(encoded.n_words[sentences], keys, options.seed, count)
         repeated = np.repeat(sentences, found.counts)
         labels, given_arc = self.model.labeller.label(
             encoded, repeated, found.heads, found.labels, uniforms

@@ -35,6 +35,8 @@ __all__ = [
     "decode_in_time",
     "first_order_decoder",
     "for_length",
+    "no_marks",
+    "with_long",
 ]
 
 # Why a tree is not the one that the model would find without limits.
@@ -94,6 +96,19 @@ def for_length(engine: Any, n_words: NDArray[np.int64]) -> Any:
         return engine
     most = max(_FIRST, _WORK // int(n_words[0]))
     return replace(engine, max_iterations=min(engine.max_iterations or _USUAL, most))
+
+
+def no_marks(decoder: Decoder, count: int) -> NDArray[np.int8]:
+    """Marks of trees without a fallback; empty if the model's trees can have none."""
+    limited = isinstance(decoder.engine, DualDecomposition) or decoder.first_order_from is not None
+    return np.zeros(count if limited else 0, dtype=np.int8)
+
+
+def with_long(engine: Any, found: DecodedTrees, late: NDArray[np.int8]) -> NDArray[np.int8]:
+    """The marks of trees, with that of a long sentence whose tree is not certified."""
+    if for_length(engine, found.n_words) is engine:
+        return late
+    return np.where(found.certified | (late > 0), late, LONG).astype(np.int8)
 
 
 def first_order_decoder(decoder: Decoder) -> Decoder:

@@ -1,4 +1,4 @@
-"""Array steps of decoding: reductions over labels, greedy trees, random numbers."""
+"""Small steps of decoding: sums over labels, greedy heads, random numbers of labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from arbora.inference.marginals import Marginals
 from arbora.scores import Scores
 from arbora.types import FloatArray
 
-__all__ = ["greedy_trees", "keyed_uniforms", "log_sum_exp", "summed_over_labels"]
+__all__ = ["greedy_trees", "label_uniforms", "log_sum_exp", "summed_over_labels"]
 
 
 def summed_over_labels(marginals: Marginals) -> FloatArray:
@@ -33,7 +33,7 @@ def greedy_trees(scores: Scores) -> DecodedTrees:
     )  # fmt: skip
 
 
-def keyed_uniforms(
+def label_uniforms(
     n_words: NDArray[np.int64], keys: NDArray[np.int64], seed: int, count: int
 ) -> FloatArray:
     """A number in [0, 1) for each word's label, keyed by (seed, sentence, draw)."""
@@ -46,7 +46,7 @@ def keyed_uniforms(
 
 
 def log_sum_exp(table: FloatArray) -> FloatArray:
-    """log sum exp over each row; -inf for a row of -inf."""
+    """The logarithm of the sum of exponentials of each row; -inf if all are."""
     top = table.max(axis=1)
     safe = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):
