@@ -59,6 +59,17 @@ def test_long_sentences(root, on_device, monkeypatch):
         torch.testing.assert_close(mine, host, rtol=1e-9, atol=1e-9)
 
 
+def test_the_last_word_is_one_that_reaches_all_others(on_device):
+    """Word 1 has the best arc of the root, but no modifiers."""
+    scores = torch.zeros(1, 4, 4, dtype=torch.float64)
+    scores[0, 0, 1] = 10.0
+    scores[0, 1] = -torch.inf
+    log_partition = SpanningTrees(scores).log_partition
+    assert on_device == [True]
+    # Word 2 or 3 is the root; the other depends on it, word 1 on either.
+    torch.testing.assert_close(log_partition.exp(), torch.tensor([4.0]).double())
+
+
 @pytest.mark.parametrize("root", ["single", "multi"])
 @pytest.mark.parametrize(("n", "cost"), [(12, 200.0), (7, 145.0)])  # to 0; to few digits
 def test_beyond_the_range_of_doubles_the_host_answers(root, n, cost, on_device, monkeypatch):

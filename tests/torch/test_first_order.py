@@ -107,6 +107,15 @@ def test_hessian_vector_products_are_the_vjp_of_the_marginals():
         close(product[i, sides, sides], one.vjp(direction[i, sides, sides].numpy()))
 
 
+def test_hessians_of_float32_do_not_suffer_from_rounded_marginals():
+    """Along a constant direction they are 0, whatever its size."""
+    scores = torch.randn(1, 21, 21, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    log_partition = SpanningTrees(scores).log_partition.sum()
+    (gradient,) = torch.autograd.grad(log_partition, scores, create_graph=True)
+    (product,) = torch.autograd.grad((1e6 * gradient).sum(), scores)
+    assert product.abs().max() < 1e-6
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_every_float_dtype_is_computed_in_float64(dtype):
     scores = scores_of(dtype=dtype, scale=5.0)
