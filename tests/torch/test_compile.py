@@ -36,6 +36,20 @@ def test_compiled_losses_have_the_same_value_and_gradient():
         torch.testing.assert_close(mine, other, rtol=0, atol=1e-12)
 
 
+def test_one_compilation_serves_all_lengths():
+    compiled = torch.compile(
+        lambda x, n: SpanningTrees(x, lengths=n).log_partition.sum(),
+        dynamic=True,
+        fullgraph=True,
+        backend="aot_eager",
+    )
+    for side in (3, 6, 5):
+        scores = torch.randn(2, side, side, requires_grad=True)
+        lengths = torch.tensor([side - 1, 2])
+        compiled(scores, lengths).backward()
+        assert torch.equal(scores.grad, SpanningTrees(scores.detach(), lengths=lengths).marginals)
+
+
 def test_exported_programs_answer():
     class Layer(torch.nn.Module):
         def forward(self, scores, lengths):
@@ -65,6 +79,7 @@ def test_operators_pass_torchs_own_checks(labels):
     }
     for operator, arguments in calls.items():
         torch.library.opcheck(operator, arguments, test_utils=("test_schema", FAKE))
+    torch.library.opcheck(operators.tree_sums, (scores, LENGTHS, True, False))  # and of gradients
 
 
 def test_operators_of_parts_pass_torchs_own_checks():

@@ -59,14 +59,25 @@ def test_long_sentences(root, on_device, monkeypatch):
         torch.testing.assert_close(mine, host, rtol=1e-9, atol=1e-9)
 
 
+def test_the_last_word_is_one_that_reaches_all_others(on_device):
+    """Word 1 has the best arc of the root, but no modifiers."""
+    scores = torch.zeros(1, 4, 4, dtype=torch.float64)
+    scores[0, 0, 1] = 10.0
+    scores[0, 1] = -torch.inf
+    log_partition = SpanningTrees(scores).log_partition
+    assert on_device == [True]
+    # Word 2 or 3 is the root; the other depends on it, word 1 on either.
+    torch.testing.assert_close(log_partition.exp(), torch.tensor([4.0]).double())
+
+
 @pytest.mark.parametrize("root", ["single", "multi"])
-def test_beyond_the_range_of_doubles_the_host_answers(root, on_device, monkeypatch):
+@pytest.mark.parametrize(("n", "cost"), [(12, 200.0), (7, 145.0)])  # to 0; to few digits
+def test_beyond_the_range_of_doubles_the_host_answers(root, n, cost, on_device, monkeypatch):
     """Chains whose reverse arcs are far better: the product of the pivots underflows."""
-    n = 12
     scores = torch.full((1, n + 1, n + 1), -torch.inf, dtype=torch.float64)
     scores[0, 0, 1] = 0.0
     for m in range(1, n):
-        scores[0, m, m + 1] = -200.0
+        scores[0, m, m + 1] = -cost
         scores[0, m + 1, m] = 0.0
     found = answers(scores, root)
     assert not all(on_device)

@@ -45,8 +45,7 @@ def device_vjp(
     """The Jacobian of the marginals times a direction; None if the host has to compute it."""
     if projective or not uses_device(scores) or not bool(direction.isfinite().all()):
         return None
-    if marginals.dtype != torch.float64:
-        return None  # rounded marginals would not cancel
+    scores, marginals, direction = scores.double(), marginals.double(), direction.double()
     # Centred per word, so that directions with a large constant do not cancel.
     mean = (direction * marginals).sum((1, 3) if scores.dim() == 4 else 1, keepdim=True)
     centred = torch.where(marginals > 0, direction - mean, 0.0)

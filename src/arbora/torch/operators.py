@@ -130,11 +130,7 @@ def tree_vjp(
     padding, packed = checked(scores, lengths, projective, multi)
     along = np.where(np.isneginf(packed.flat), 0.0, padding.flat(as_numpy(direction)))
     finite = np.isfinite(along)
-    if marginals.dtype == torch.float64:
-        known = padding.flat(as_numpy(marginals))
-    else:  # rounded ones would not cancel in the kernels
-        known = packed.sums(marginals=True).marginals
-    pieces = packed.vjp(known, np.where(finite, along, 0.0))
+    pieces = packed.vjp(padding.flat(as_numpy(marginals)), np.where(finite, along, 0.0))
     answer = padding.padded(np.concatenate([piece.reshape(-1) for piece in pieces]), scores)
     if not finite.all():
         per_sentence = np.add.reduceat(~finite, packed.cells[:-1]) > 0
