@@ -248,7 +248,7 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
         from arbora.neural import NeuralScorer
 
         SCORERS.setdefault(NeuralScorer.kind, NeuralScorer)
-    if described["kind"] not in (*SCORERS, expected.kind, SumScorer.kind):
+    if described["kind"] not in {*SCORERS, expected.kind, SumScorer.kind}:
         raise ModelError(
             f"the model has a scorer of unknown kind {described['kind']!r}: import the module that "
             "registers it with arbora.scoring.register_scorer."
