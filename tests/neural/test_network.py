@@ -148,3 +148,16 @@ def test_shards_have_every_sentence_once_and_do_not_depend_on_threads():
         assert sorted(np.concatenate(found).tolist()) == list(range(100))
         assert all((np.diff(n_words[one]) <= 0).all() for one in found)
         assert len(found) >= 2
+
+
+def test_numpy_has_one_thread_inside_and_as_many_as_before_afterwards():
+    from arbora.neural.blas import _functions, one_blas_thread
+
+    found = _functions()
+    if found is None:
+        pytest.skip("NumPy is built without OpenBLAS")
+    get, _ = found
+    before = get()
+    with one_blas_thread(), one_blas_thread():
+        assert get() == 1
+    assert get() == before

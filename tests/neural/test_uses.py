@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -127,3 +130,10 @@ def test_the_command_line_trains_and_parses(tmp_path):
     found = CliRunner().invoke(app, [*parse, "--output", out, "--quiet", "--threads", "1"])
     assert found.exit_code == 0, found.output
     assert sum(1 for _ in arbora.read_conllu(out)) > 0
+
+
+def test_the_code_of_the_guide(capsys):
+    text = (Path(__file__).parents[2] / "docs" / "neural.md").read_text(encoding="utf-8")
+    code, printed = re.search(r"```py\n(.*?)```\n\n```text\n(.*?)```", text, re.DOTALL).groups()
+    exec(compile(code, "neural.md", "exec"), {})
+    assert capsys.readouterr().out == printed

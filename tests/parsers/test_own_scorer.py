@@ -204,7 +204,7 @@ def test_first_order_does_not_want_parts(data):
 
 
 def test_explanations_are_of_features(parser, data):
-    with pytest.raises(ArgumentError, match="requires a model with a linear scorer"):
+    with pytest.raises(ArgumentError, match="requires a model with a linear or neural scorer"):
         parser.explain(data[1][0], 1)
 
 

@@ -245,8 +245,10 @@ def _build(description: dict[str, Any], tensors: Tensors) -> Model:
     described = components["scorer"]
     expected = linear_scorer(options, encoder, len(labels))
     if isinstance(options.scorer, NeuralOptions):
-        import arbora.neural  # noqa: F401  # registers its scorers
-    if described["kind"] not in (*SCORERS, expected.kind, SumScorer.kind):
+        from arbora.neural import NeuralScorer
+
+        SCORERS.setdefault(NeuralScorer.kind, NeuralScorer)
+    if described["kind"] not in {*SCORERS, expected.kind, SumScorer.kind}:
         raise ModelError(
             f"the model has a scorer of unknown kind {described['kind']!r}: import the module that "
             "registers it with arbora.scoring.register_scorer."

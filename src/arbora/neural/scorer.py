@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from arbora.errors import ModelError
 from arbora.features import Encoded, FeatureSettings
+from arbora.neural.blas import one_blas_thread
 from arbora.neural.numpy_network import NumpyNetwork
 from arbora.neural.shards import (
     Shard,
@@ -183,10 +184,11 @@ class NeuralScorer:
         """Runs on all things, in any order; answers come in the order of the things."""
         things = list(things)
         workers = min(self.threads, len(things))
-        if workers < 2:
-            return [run(one) for one in things]
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(run, things))
+        with one_blas_thread():
+            if workers < 2:
+                return [run(one) for one in things]
+            with ThreadPoolExecutor(workers) as pool:
+                return list(pool.map(run, things))
 
     def numbered(self, encoded: Encoded) -> Numbered:
         """The sentences as the network's numbers; they are looked up once."""
