@@ -28,6 +28,8 @@ NEEDS = {
     "parse": ["--model"],
     "explain": ["--word", "1", "--model"],
     "convert": ["--to", "conllu"],
+    "count": ["[]", "--model"],
+    "grep": ["[]", "--model"],
 }
 
 
