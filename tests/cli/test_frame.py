@@ -29,6 +29,8 @@ NEEDS = {
     "select": ["--budget", "5", "--model"],
     "explain": ["--word", "1", "--model"],
     "convert": ["--to", "conllu"],
+    "count": ["[]", "--model"],
+    "grep": ["[]", "--model"],
 }
 
 
