@@ -24,7 +24,7 @@ from arbora.inference.tree_checks import in_class
 from arbora.models import limits
 from arbora.models.components import FirstOrderPruner, JointLabels, SoftmaxLabels, with_root_labels
 from arbora.models.constraints import Constraints, check_trees, obeying
-from arbora.models.head_sets import HeadSetLevel, heads_within
+from arbora.models.head_sets import HeadSetLevel, asked_level, heads_within
 from arbora.models.model import Model
 from arbora.models.parsed_trees import ParsedTrees
 from arbora.models.reductions import (
@@ -93,26 +93,10 @@ class Decoder:
         decoder = cls(model, threads, options.decode, options.trees)
         decoder.check(options)
         if options.head_sets is not None:
-            decoder.head_sets = decoder.head_set_level(options)
+            same = decoder.trees == model.decode_trees
+            decoder.head_sets = asked_level(model.head_sets, options, same_trees=same)
         limits.apply_limits(decoder, options)
         return decoder
-
-    def head_set_level(self, options: ParseOptions) -> HeadSetLevel:
-        """The thresholds of head sets; raises an error if the model was not calibrated for them."""
-        found, level = self.model.head_sets, options.head_sets
-        if found is None:
-            raise ArgumentError(
-                f"{spelled('head_sets')} requires a calibrated model: calibrate this one on "
-                "annotated sentences that it was not trained on (arbora calibrate MODEL TREEBANK), "
-                "or train one with calibration_share (--calibration-share)."
-            )
-        if self.trees != self.model.decode_trees:
-            raise ArgumentError(
-                f"{spelled('head_sets')} requires the class of trees that the model was calibrated "
-                f"with: leave out {spelled('trees')}."
-            )
-        assert level is not None
-        return found.at(level, options.head_sets_by)
 
     def check(self, options: ParseOptions) -> None:
         """Raises an error for options that the model's inference does not support."""

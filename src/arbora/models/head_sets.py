@@ -18,10 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.errors import ArgumentError, ModelError
-from arbora.options import HeadSetGroups, spelled
+from arbora.options import HeadSetGroups, ParseOptions, spelled
 from arbora.types import FloatArray, IntArray
 
-__all__ = ["CARD", "HeadSetLevel", "HeadSets", "distance_groups", "heads_within", "places_of"]
+__all__ = [
+    "CARD",
+    "HeadSetLevel",
+    "HeadSets",
+    "asked_level",
+    "distance_groups",
+    "heads_within",
+    "places_of",
+]
 
 CARD = "head_sets"  # the name of the entry in a model's card
 
@@ -128,6 +136,23 @@ class HeadSetLevel:
             return np.full(len(heads), self.other)
         groups = labels if self.by == "label" else distance_groups(heads, places_of(n_words))
         return np.array([self.of_group.get(group, self.other) for group in groups])
+
+
+def asked_level(found: HeadSets | None, options: ParseOptions, *, same_trees: bool) -> HeadSetLevel:
+    """The thresholds that a call of `parse` asks for; raises an error if the model has none."""
+    if found is None:
+        raise ArgumentError(
+            f"{spelled('head_sets')} requires a calibrated model: calibrate this one on "
+            "annotated sentences that it was not trained on (arbora calibrate MODEL TREEBANK), "
+            "or train one with calibration_share (--calibration-share)."
+        )
+    if not same_trees:
+        raise ArgumentError(
+            f"{spelled('head_sets')} requires the class of trees that the model was calibrated "
+            f"with: leave out {spelled('trees')}."
+        )
+    assert options.head_sets is not None
+    return found.at(options.head_sets, options.head_sets_by)
 
 
 def places_of(n_words: NDArray[np.int64]) -> NDArray[np.int64]:
