@@ -15,6 +15,7 @@ from arbora import Parser
 from arbora.data.conllu import sentences_of
 from arbora.data.treebank import read_treebank
 from arbora.errors import ArgumentError, ModelError
+from arbora.fitting.treebank import by_length
 from arbora.models.model_file import from_bytes, to_bytes
 from arbora.options import ParserOptions
 from arbora.scoring import Batch
@@ -225,3 +226,17 @@ def test_damaged_networks_are_refused():
         to_bytes(model.with_scorer(model.scorer.with_parameters(wrong)))
     with pytest.raises(ModelError, match="labels, and its scorer"):
         to_bytes(replace(model, labels=(*model.labels, "another")))
+
+
+def test_batches_of_similar_lengths_are_the_same_number_in_every_order():
+    n_words = np.random.default_rng(1).integers(1, 40, size=90)
+    counts = set()
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(90)
+        found = by_length(n_words, order, 8)
+        assert sorted(np.concatenate(found).tolist()) == list(range(90))
+        sizes = [int(n_words[one].sum()) for one in found]
+        assert max(sizes) < 2 * np.mean(sizes)
+        assert max(np.ptp(n_words[one]) for one in found) < 15
+        counts.add(len(found))
+    assert len(counts) == 1
