@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from arbora.annotation.choosing import Item, Shortlist, choose
 
 GAINS = st.floats(0, 5, allow_nan=False)
-KINDS = st.dictionaries(st.sampled_from("abcd"), st.floats(0, 1), min_size=1)
+KINDS = st.dictionaries(st.sampled_from("abcd"), st.floats(0.01, 1), min_size=1)
 
 
 @st.composite
@@ -19,7 +19,7 @@ def item_lists(draw):
     items = []
     for number in range(count):
         gain, cost, weights = draw(GAINS), draw(st.integers(1, 4)), draw(KINDS)
-        total = sum(weights.values()) or 1.0
+        total = sum(weights.values())
         shares = {kind: gain * weight / total for kind, weight in weights.items()}
         items.append(Item(gain, cost, number, 0, shares))
     return items
