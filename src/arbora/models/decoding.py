@@ -196,7 +196,7 @@ class Decoder:
             scores = constraints.apply(scores)
             summed = scores if same else constraints.apply(summed)
             check_trees(summed.arcs_only(), self.chooser)
-        if companion is not None and not hasattr(self.engine, "infer"):
+        if companion is not None and self.has_companion:
             assert isinstance(pruner, FirstOrderPruner)
             return Scored(batch, scores, companion, pruner.engine)
         return Scored(batch, scores, summed, self.engine)
@@ -226,7 +226,7 @@ class Decoder:
                 found.heads, chosen, nothing, nothing, nothing, found.certified, found.gaps
             )
         trees = TreeLists(found.heads, labels, np.ones(len(sentences), np.int64))
-        marginals = self.calibrated(scored, marginals)
+        marginals = self.calibrated(scored, marginals, heads=found.heads)
         arcs, given_arc, log_probs = self.probabilities(scored, trees, given_arc, marginals)
         if constraints is not None:
             _, given_arc = constraints.with_labels(labels, given_arc)
@@ -286,17 +286,28 @@ class Decoder:
         )  # fmt: skip
 
     def calibrated(
-        self, scored: Scored, marginals: Marginals | None = None, scale: float = 1.0
+        self,
+        scored: Scored,
+        marginals: Marginals | None = None,
+        scale: float = 1.0,
+        heads: IntArray | None = None,
     ) -> Marginals:
         """The marginals at the model's temperature; `marginals` are those at 1, if known.
 
-        The temperature is multiplied by `scale`.
+        The temperature is multiplied by `scale`. `heads` are those of the decoded trees, whose arcs
+        get the model's bonus.
         """
         scores, temperature = scored.summed, self.model.temperature * scale
+        bonus = self.model.tree_bonus if heads is not None and self.has_companion else 0.0
         if marginals is not None and temperature == 1.0 and marginals.scores is scores:
             return marginals
-        found: Marginals = scored.summing.infer(scores.scaled(1.0 / temperature))
+        found: Marginals = scored.summing.infer(_at(scores, temperature, bonus, heads))
         return found
+
+    @property
+    def has_companion(self) -> bool:
+        """Whether probabilities are those of the first-order pruner."""
+        return not hasattr(self.engine, "infer")
 
     def probabilities(
         self, scored: Scored, trees: TreeLists, given_arc: FloatArray, marginals: Marginals
@@ -367,17 +378,32 @@ class Decoder:
 
     def marginals_at(
         self, encoded: Encoded, sentences: NDArray[np.int64]
-    ) -> tuple[Callable[[float], FloatArray], float]:
-        """A function from temperature to arc probabilities, and the spread of the scores."""
-        scored = self.score(encoded, sentences)
+    ) -> tuple[Callable[[float, float], FloatArray], float, IntArray | None]:
+        """A function from temperature and bonus to arc probabilities; the spread of the scores.
 
-        def marginals(temperature: float) -> FloatArray:
+        The bonus is that of the decoded trees' arcs. Models with a companion have one; for these
+        the heads of these trees are the third answer.
+        """
+        scored = self.score(encoded, sentences)
+        heads = self.best(scored).heads if self.has_companion else None
+
+        def marginals(temperature: float, bonus: float) -> FloatArray:
             return _summed_over_labels(
-                scored.summing.infer(scored.summed.scaled(1.0 / temperature))
+                scored.summing.infer(_at(scored.summed, temperature, bonus, heads))
             )
 
         arcs = scored.summed.arcs
-        return marginals, float(arcs[np.isfinite(arcs)].std())
+        return marginals, float(arcs[np.isfinite(arcs)].std()), heads
+
+
+def _at(scores: Scores, temperature: float, bonus: float, heads: IntArray | None) -> Scores:
+    """The scores over the temperature, plus the bonus for the arcs to these heads."""
+    scaled = scores.scaled(1.0 / temperature)
+    if heads is None or not bonus:
+        return scaled
+    arcs = scaled.arcs.copy().reshape(-1, scaled.depth)
+    arcs[Layout(scores.n_words).arcs(heads)] += bonus
+    return scaled.with_values(arcs.reshape(-1))
 
 
 def _summed_over_labels(marginals: Marginals) -> FloatArray:
