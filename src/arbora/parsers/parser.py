@@ -361,9 +361,10 @@ class Parser(Questions):
         write_model(self.model, path)
         beside = self._checkpoint_beside
         if beside is not None and os.path.realpath(beside) == os.path.realpath(path):
-            from arbora.fitting.checkpoint import Checkpoint
+            from arbora.fitting.checkpoint import path_beside
+            from arbora.fitting.sealed_file import remove_sealed
 
-            Checkpoint.remove_beside(beside)
+            remove_sealed(path_beside(beside))
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._model is None:
