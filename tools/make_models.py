@@ -1,12 +1,14 @@
 """Makes model files: those that the package brings along, or one for every treebank of a folder.
 
     python tools/make_models.py TREEBANKS                     # the bundled models
+    python tools/make_models.py TREEBANKS --keep-parsers      # with the parsers that they have
     python tools/make_models.py TREEBANKS --every --out DIR   # a model for every treebank
 
 TREEBANKS has a folder per treebank with train and dev files. The models of a treebank share their
 stages, so both bundled ones take little longer than one. The same command gives the same bytes.
 Weights are rounded to 32 values, those of the stages to 64. Word lists of the treebank are in a
-model, its sentences are not. `benchmarks/raw_text.py` scores what this makes.
+model, its sentences are not. `benchmarks/raw_text.py` scores what this makes. The parsers take most
+of the time; --keep-parsers trains only the stages before them, and calibrates the probabilities.
 """
 
 from __future__ import annotations
@@ -22,7 +24,11 @@ from typing import Any
 import arbora
 from arbora.data.treebank import read_treebank
 from arbora.features import WordClusters, read_clusters
-from arbora.models.model_file import to_bytes
+from arbora.fitting.calibration import calibrated
+from arbora.fitting.dev import DevSet
+from arbora.models.decoding import Decoder
+from arbora.models.model import Model
+from arbora.models.model_file import read_model, to_bytes
 from arbora.models.quantise import quantise
 from arbora.options import SegmenterOptions, StageOptions, TaggerOptions
 from arbora.pipeline import train_stages
@@ -83,24 +89,46 @@ class Makers:
         model = parser.model.with_card(
             files=self.files, data=self.treebank.data, stages=made.card(), trained_on=size
         )
-        small = quantise(replace(model, stages=made.stored()), BITS, STAGE_BITS)
+        self._write(quantise(replace(model, stages=made.stored()), BITS, STAGE_BITS), path)
+        print(f"{time.process_time() - began:.0f} s", flush=True)
+
+    def renew(self, name: str, out: Path) -> None:
+        """Writes the model of this name with its own parser and new stages."""
+        path, made = out / f"{name}.arbora", self.made
+        model = replace(read_model(path), stages=made.stored())
+        if made.dev is not None:
+            dev = DevSet(made.dev, model)
+            model = calibrated(model, dev, 1)
+            found = dev.score(Decoder(model, 1))
+            scores = {"uas": found.uas, "las": found.las, "rule": dev.gold.rule}
+            model = model.with_card(dev=scores)
+        rounded = quantise(model, BITS, STAGE_BITS).stages  # its parser is rounded already
+        self._write(replace(model, stages=rounded).with_card(stages=made.card()), path)
+
+    def _write(self, model: Model, path: Path) -> None:
         if self.dev is not None:
-            nlp = arbora.Pipeline.from_model(small)
-            small = small.with_card(averaging=fit_averaging(nlp, self.dev))
-        path.write_bytes(gzip.compress(to_bytes(small), mtime=0))  # tables of stages are sparse
+            nlp = arbora.Pipeline.from_model(model)
+            model = model.with_card(averaging=fit_averaging(nlp, self.dev))
+        path.write_bytes(gzip.compress(to_bytes(model), mtime=0))  # tables of stages are sparse
         scores = model.card["dev"] or {}
         print(
             f"{path.name}: {path.stat().st_size / 1e6:.1f} MB, dev UAS {scores.get('uas')}, LAS "
-            f"{scores.get('las')} before rounding, {time.process_time() - began:.0f} s",
+            f"{scores.get('las')}",
             flush=True,
         )
 
 
-def make(treebank: Treebank, folder: Path, out: Path, clusters: WordClusters | None) -> None:
+def make(
+    treebank: Treebank,
+    folder: Path,
+    out: Path,
+    clusters: WordClusters | None = None,
+    keep_parsers: bool = False,
+) -> None:
     """Trains the pipelines of a treebank and writes them."""
     makers = Makers(treebank, folder, clusters)
     for name in treebank.parsers:
-        makers.make(name, out)
+        (makers.renew if keep_parsers else makers.make)(name, out)
 
 
 def main() -> None:
@@ -111,15 +139,17 @@ def main() -> None:
     parser.add_argument("--every", action="store_true", help="one model for every treebank")
     parser.add_argument("--out", type=Path, default=BUNDLED)
     parser.add_argument("--word-clusters", type=Path, help="a file for the bundled models")
+    parser.add_argument("--keep-parsers", action="store_true", help="only new stages")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     if not given.every:
         clusters = None if given.word_clusters is None else read_clusters(given.word_clusters)
-        make(ENGLISH, given.treebanks / ENGLISH.folder, given.out, clusters)
+        folder = given.treebanks / ENGLISH.folder
+        make(ENGLISH, folder, given.out, clusters, given.keep_parsers)
         return
     for folder in sorted(path.parent for path in given.treebanks.glob("*/train.conll*")):
         name = folder.name
-        make(Treebank(name, name, None, {name: SMALL}), folder, given.out, None)
+        make(Treebank(name, name, None, {name: SMALL}), folder, given.out)
 
 
 if __name__ == "__main__":
