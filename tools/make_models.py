@@ -6,9 +6,10 @@
 
 TREEBANKS has a folder per treebank with train and dev files. The models of a treebank share their
 stages, so both bundled ones take little longer than one. The same command gives the same bytes.
-Weights are rounded to 32 values, those of the stages to 64. Word lists of the treebank are in a
-model, its sentences are not. `benchmarks/raw_text.py` scores what this makes. The parsers take most
-of the time; --keep-parsers trains only the stages before them, and calibrates the probabilities.
+Weights are rounded to 32 values, those of the stages to 64, those of pruners to 16. Word lists of
+the treebank are in a model, its sentences are not. `benchmarks/raw_text.py` scores what this makes.
+The parsers take most of the time; --keep-parsers trains only the stages before them, and calibrates
+the probabilities.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from arbora.pipeline import train_stages
 from arbora.pipeline.averaging import fit_averaging
 
 BUNDLED = Path(__file__).parents[1] / "src" / "arbora" / "bundled"
-BITS, STAGE_BITS = 5, 6  # of a weight; more gain nothing on EWT dev
+BITS, STAGE_BITS, PRUNER_BITS = 5, 6, 4  # of a weight; more gain nothing on EWT dev
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class Makers:
         model = parser.model.with_card(
             files=self.files, data=self.treebank.data, stages=made.card(), trained_on=size
         )
-        self._write(quantise(replace(model, stages=made.stored()), BITS, STAGE_BITS), path)
+        model = replace(model, stages=made.stored())
+        self._write(quantise(model, BITS, STAGE_BITS, PRUNER_BITS), path)
         print(f"{time.process_time() - began:.0f} s", flush=True)
 
     def renew(self, name: str, out: Path) -> None:
