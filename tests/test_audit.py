@@ -6,14 +6,12 @@ import ast
 import importlib
 import re
 import tomllib
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import arbora
 from arbora.errors import ArgumentError
+from tests.named_tests import ROOT, is_test, spans
 
-ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "papers" / "index.md").read_text(encoding="utf-8")
 COUNTS = {"K07": 32, "L07": 10, "S07": 21, "G15": 36, "D10": 25}
 ITEMS = [f"{paper}-{i:02d}" for paper, count in COUNTS.items() for i in range(1, count + 1)]
@@ -24,17 +22,6 @@ def rows():
     """The cells of all items."""
     lines = [line for line in PAGE.splitlines() if re.match(r"\| [A-Z]\d\d-\d\d \|", line)]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-
-
-def spans(cell):
-    """The code spans of a cell; `::` at the beginning stands for the file before."""
-    found, file = [], ""
-    for span in re.findall(r"`([^`]+)`", cell):
-        full = file + span if span.startswith("::") else span
-        if full.startswith("tests/"):
-            file = full.partition("::")[0]
-        found.append(full)
-    return found
 
 
 def named(column):
@@ -53,22 +40,6 @@ def test_every_row_says_what_and_names_code_and_test():
         assert len(what) > 20, item
         assert code, item
         assert any(span.startswith("tests/") for span in spans(test)), item
-
-
-@cache
-def functions_in(path):
-    """The test functions of a file, those of classes with the name of the class."""
-    body = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
-    found = {one.name for one in body if isinstance(one, ast.FunctionDef)}
-    for one in body:
-        if isinstance(one, ast.ClassDef):
-            found |= {f"{one.name}::{f.name}" for f in one.body if isinstance(f, ast.FunctionDef)}
-    return found
-
-
-def is_test(name):
-    path, _, function = name.partition("::")
-    return (ROOT / path).is_file() and function in functions_in(path)
 
 
 def test_tests_exist():

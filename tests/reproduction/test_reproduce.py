@@ -38,6 +38,9 @@ def test_splits_are_cut_to_the_size_of_the_paper():
     assert tail.validation[-1].forms == whole.train[-1].forms
     alone = here.splits(Corpus("", ".", validation="none"))
     assert alone.validation is None
+    coarse = here.splits(Corpus("", ".", fine_tags=False))
+    assert {tag for sentence in coarse.test for tag in sentence.xpos} == {"_"}
+    assert [s.upos for s in coarse.test] == [s.upos for s in whole.test]
     other = here.splits(Corpus("", ".", test="tail", test_sentences=10))
     assert [s.forms for s in other.test] == [s.forms for s in whole.train[-10:]]
     assert len(other.train) == len(whole.train) - 10

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from arbora.reproduction.recipe import Claim, TableSpec, Way
 from arbora.reproduction.results import Results, corpora_of
-from arbora.reproduction.tables import WAYS, Table
+from arbora.reproduction.tables import WAYS, Table, p_value
 
 __all__ = ["CHECKS", "Verdict", "judge"]
 
@@ -59,7 +59,7 @@ def _better(results: Results, _: dict[str, Table], claim: Claim, way: Way) -> Ve
         return _MISSING
     test = settings.get("test", "permutation")
     p = found.sign_p if test == "sign" else found.permutation_p
-    figure = f"{found.difference:+.2f}, {test} test p = {p:.4f}"
+    figure = f"{found.difference:+.2f}, {test} test {p_value(p)}"
     if test == "sign":
         figure += f", better/worse {found.better}/{found.worse}"
     level = settings.get("level")
@@ -109,7 +109,9 @@ def _within(results: Results, _: dict[str, Table], claim: Claim, way: Way) -> Ve
     outside = [f"{name} {value:.2f}" for value, name in cells if not low <= value <= high]
     smallest, largest = min(cells)[0], max(cells)[0]
     text = f"{smallest:.2f} to {largest:.2f} in {len(cells)} cells"
-    if outside:
+    if len(cells) == 1:
+        text = f"{smallest:.2f}"
+    elif outside:
         text += f"; outside: {', '.join(outside)}"
     return _decided(len(outside) <= settings.get("except", 0), text)
 

@@ -88,6 +88,11 @@ class Workshop:
         """How long the job took; empty if unknown."""
         return _read(self._path("timings", job)) or {}
 
+    def processor_seconds(self, jobs: Iterable[Job]) -> float:
+        """The processor time of all jobs that are done; of older ones, that of training alone."""
+        times = [self.timing(job) for job in {self._key(job): job for job in jobs}.values()]
+        return sum(one.get("processor_seconds", one.get("train_seconds", 0.0)) for one in times)
+
     def missing(self, jobs: Iterable[Job]) -> tuple[int, int]:
         """How many of these jobs have no result yet, and how many there are."""
         every = {self._key(job): job for job in jobs}
@@ -154,11 +159,12 @@ def work(job: Job, treebanks: Treebanks, folder: Path) -> tuple[dict[str, Any], 
     """Does a job, in this process."""
     from arbora.reproduction.measurements import MEASUREMENTS
 
-    started = time.perf_counter()
+    started, processor = time.perf_counter(), time.process_time()
     try:
         found, took = MEASUREMENTS[job.kind](treebanks.splits(job.corpus, job.quick), job, folder)
     except ArboraError as error:
         raise ArboraError(f"{job.corpus.language}, {job.title}: {error}") from error
+    took["processor_seconds"] = time.process_time() - processor
     return found, {**took, "seconds": time.perf_counter() - started}
 
 

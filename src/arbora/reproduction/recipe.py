@@ -57,6 +57,7 @@ class Corpus:
     test: Literal["file", "tail"] = "file"
     test_sentences: int | None = None
     universal_tags: str | None = None
+    fine_tags: bool = True  # False: XPOS is left out, for instance where it is all of morphology
     known_heads: float = 1.0  # share of the training heads that are given
 
     @property

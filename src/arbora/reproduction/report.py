@@ -20,9 +20,18 @@ from arbora.reproduction.tables import WAYS, Table, markdown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Report", "write_report"]
+__all__ = ["Report", "Runs", "write_report"]
 
 _LINES = (("#2b5c8a", "o-"), ("#c44e52", "s-"), ("#8c8c3e", "^--"), ("#6b4c9a", "d:"))
+
+
+@dataclass(frozen=True)
+class Runs:
+    """How many runs have no result, how many there are, and the processor time of the others."""
+
+    missing: int = 0
+    every: int = 0
+    processor_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -40,21 +49,21 @@ def write_report(
     tables: dict[str, Table],
     command: str,
     out: Path,
-    missing: tuple[int, int] = (0, 0),
+    runs: Runs,
 ) -> Report:
-    """Writes PAPER.md, PAPER.json, the plots, and times, which differ between runs, apart.
-
-    `missing` is the number of runs without a result, and that of all.
-    """
+    """Writes PAPER.md, PAPER.json, the plots, and times, which differ between runs, apart."""
     recipe = results.recipe
     verdicts = [judge(results, tables, claim) for claim in recipe.claims]
     written = [path for table in tables.values() for path in _plot(recipe, table, out)]
-    page = _page(results, tables, verdicts, command, {path.stem for path in written}, missing)
+    page = _page(results, tables, verdicts, command, {path.stem for path in written}, runs)
     contents = json.dumps(_as_dict(results, tables, verdicts, command), indent=1)
-    times = {name: table.times for name, table in tables.items() if table.times}
-    texts = {".md": page, ".json": contents}
-    if times:
-        texts["-times.json"] = json.dumps(times, indent=1)
+    times = {
+        "machine": _machine(),
+        "runs": runs.every - runs.missing,
+        "processor_minutes": round(runs.processor_seconds / 60, 1),
+        "tables": {name: table.times for name, table in tables.items() if table.times},
+    }
+    texts = {".md": page, ".json": contents, "-times.json": json.dumps(times, indent=1)}
     for ending, text in texts.items():
         path = out / f"{recipe.paper}{ending}"
         _write(path, text.rstrip() + "\n")
@@ -68,18 +77,16 @@ def _page(
     verdicts: list[dict[Way, Verdict]],
     command: str,
     plots: set[str],
-    missing: tuple[int, int],
+    runs: Runs,
 ) -> str:
     recipe = results.recipe
     lines = [f"# {recipe.citation}: {recipe.title}", ""]
     lines += [f"The paper's tables by its own recipe, written by `{command}`.", ""]
     if results.quick is not None:
         lines += ["**A quick run on a part of the data: these figures are not results.**", ""]
-    if missing[0]:
-        told = (
-            f"**{missing[0]} of {missing[1]} runs are missing: their cells are empty, and verdicts"
-        )
-        lines += [f"{told} are of those that are here.**", ""]
+    if runs.missing:
+        told = f"**{runs.missing} of {runs.every} runs are missing: their cells are empty, and"
+        lines += [f"{told} verdicts are of those that are here.**", ""]
     lines += _explanation(recipe)
     lines += ["## Claims", "", "| | claim | section | verdict | figure |", _RULE_OF_CLAIMS]
     for number, (claim, found) in enumerate(zip(recipe.claims, verdicts, strict=True), 1):
@@ -97,6 +104,15 @@ def _page(
         lines += [markdown(tables[spec.name]), ""]
     lines += _deviations(recipe)
     return "\n".join(lines)
+
+
+def _machine() -> dict[str, Any]:
+    """What the runs took their time on, as far as the system tells."""
+    cpu = Path("/proc/cpuinfo")
+    text = cpu.read_text(encoding="utf-8", errors="replace") if cpu.exists() else ""
+    names = [line.partition(":")[2].strip() for line in text.splitlines() if "model name" in line]
+    processor = names[0] if names else platform.processor() or platform.machine()
+    return {"processor": processor, "cores": os.cpu_count(), "system": platform.system()}
 
 
 _RULE_OF_CLAIMS = "| ---: | --- | --- | --- | --- |"

@@ -10,7 +10,7 @@ from arbora.errors import ArgumentError
 from arbora.reproduction.jobs import Progress, Workshop
 from arbora.reproduction.measurements import measured_table
 from arbora.reproduction.recipe import Recipe, read_recipe
-from arbora.reproduction.report import Report, write_report
+from arbora.reproduction.report import Report, Runs, write_report
 from arbora.reproduction.results import Results, jobs_of
 from arbora.reproduction.tables import Table, accuracy_table
 from arbora.reproduction.treebanks import Treebanks
@@ -50,13 +50,13 @@ def reproduce(
     jobs = jobs_of(recipe, chosen, corpora, limits)
     if not report_only:
         workshop.run(jobs, progress)
-    missing = workshop.missing(jobs)
+    runs = Runs(*workshop.missing(jobs), workshop.processor_seconds(jobs))
     results = Results(recipe, workshop, corpora, limits)
     made: dict[str, Table] = {}
     for spec in chosen:
         build = accuracy_table if spec.kind == "accuracy" else measured_table
         made[spec.name] = build(results, spec)
-    return write_report(results, made, command, folder, missing)
+    return write_report(results, made, command, folder, runs)
 
 
 def _languages(recipe: Recipe, languages: Sequence[str] | None, quick: bool) -> list[str]:

@@ -78,6 +78,7 @@ def corpora_of(recipe: Recipe, table: TableSpec, corpora: list[Corpus]) -> list[
 class Cell:
     """The run that validation chose for a cell, with its counts per test sentence."""
 
+    system: str
     job: Job
     found: Mapping[str, Any]
     timing: Mapping[str, float]
@@ -146,7 +147,7 @@ class Results:
             ):  # fmt: skip
                 found = self.workshop.result(job)
                 if found is not None and decoder in found["tests"]:
-                    cells.append(Cell(job, found, self.workshop.timing(job), decoder))
+                    cells.append(Cell(name, job, found, self.workshop.timing(job), decoder))
         return max(cells, key=lambda cell: cell.validation, default=None)
 
     def value(self, column: Column, way: Way, corpus: Corpus) -> float | None:

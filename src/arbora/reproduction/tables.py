@@ -10,7 +10,7 @@ import numpy as np
 from arbora.reproduction.recipe import Column, Corpus, TableSpec, Way
 from arbora.reproduction.results import Results, corpora_of
 
-__all__ = ["WAYS", "Table", "accuracy_table", "markdown"]
+__all__ = ["WAYS", "Table", "accuracy_table", "markdown", "p_value"]
 
 WAYS: dict[Way, str] = {"printed": "as printed", "ours": "ours"}
 
@@ -113,24 +113,29 @@ def _tests(results: Results, spec: TableSpec) -> list[str]:
             if found is not None:
                 lines.append(
                     f"{b} against {a}, {WAYS[way]}: {found.difference:+.2f} on average; better in "
-                    f"{found.better} sentences, worse in {found.worse}; sign test p = "
-                    f"{found.sign_p:.4f}, permutation test p = {found.permutation_p:.4f}."
+                    f"{found.better} sentences, worse in {found.worse}; sign test "
+                    f"{p_value(found.sign_p)}, permutation test {p_value(found.permutation_p)}."
                 )
     return lines
+
+
+def p_value(p: float) -> str:
+    """A p-value in four digits."""
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
 
 
 def _choices(results: Results, spec: TableSpec) -> list[str]:
     """What validation chose for the paper's recipe, a line per treebank."""
     lines = []
     for corpus in corpora_of(results.recipe, spec, results.corpora):
-        chosen = []
+        chosen: dict[str, None] = {}  # columns of the same run say the same
         for column in spec.columns:
             cell = results.cell(column.systems, "printed", corpus, column.decoder)
-            system = None if cell is None else _grid_of(results, cell.job.settings["options"])
-            if cell is not None and column.measure in ("uas", "las") and not column.minus:
-                values = [f"{name} {value}" for name, value in (system or {}).items()]
+            if cell is not None and column.measure in ("uas", "las"):
+                grid = _grid_of(results, cell.job.settings["options"])
+                values = [f"{name} {value}" for name, value in grid.items()]
                 values.append(f"pass {cell.found['best_pass']} of {cell.found['passes']}")
-                chosen.append(f"{column.title}: {', '.join(values)}")
+                chosen[f"{cell.system}: {', '.join(values)}"] = None
         if chosen:
             lines.append(f"Chosen on validation, {corpus.language}: {'; '.join(chosen)}.")
     return lines

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from arbora.data import Sentence, read_conllu
+from arbora.data import Sentence, read_conllu, sentences_of
+from arbora.data.treebank import read_treebank
 from arbora.data.universal_tags import with_universal_tags
 from arbora.errors import ArgumentError, DataWarning
 from arbora.reproduction.recipe import Corpus, Quick, Recipe
@@ -48,7 +49,7 @@ class Treebanks:
             first = recipe.corpora[0]
             alone = replace(
                 first, language=self.folder.name, folder=".", original=False, train_words=None,
-                validation_words=None, universal_tags=None,
+                validation_words=None, universal_tags=None, fine_tags=True,
             )  # fmt: skip
             return [alone]
         wanted = set(languages)
@@ -106,14 +107,21 @@ class Treebanks:
         with warnings.catch_warnings():  # `arbora stats` shows them; here they would repeat
             warnings.simplefilter("ignore", DataWarning)
             sentences = [] if path is None else list(read_conllu(path))
-            if corpus.universal_tags is None:
-                return sentences
-            return with_universal_tags(sentences, corpus.universal_tags)
+            if corpus.universal_tags is not None:
+                sentences = with_universal_tags(sentences, corpus.universal_tags)
+            return sentences if corpus.fine_tags else _without_fine_tags(sentences)
 
 
 def _file(folder: Path, part: str) -> Path | None:
     found = sorted(folder.glob(f"{part}.conll*"))
     return found[0] if found else None
+
+
+def _without_fine_tags(sentences: list[Sentence]) -> list[Sentence]:
+    if not sentences:
+        return []
+    block = read_treebank(sentences)
+    return list(sentences_of(block.with_columns(xpos=[["_"] * n for n in block.n_words])))
 
 
 def _first_words(sentences: list[Sentence], words: int) -> list[Sentence]:
