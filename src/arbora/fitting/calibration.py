@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize, minimize_scalar
 
+from arbora.features import Encoded
 from arbora.fitting.dev import DevSet
+from arbora.models.calibrated import at_temperature, summed_over_labels
 from arbora.models.decoding import Decoder
 from arbora.models.model import Model
 from arbora.scores import Layout
-from arbora.types import FloatArray
+from arbora.types import FloatArray, IntArray
 
 __all__ = ["calibrated"]
 
@@ -35,7 +39,7 @@ def calibrated(model: Model, dev: DevSet, threads: int) -> Model:
     if not len(known):
         return replace(model, temperature=1.0)
     cells = layout.arcs(np.maximum(heads, 0))[known]
-    marginals_at, size, _ = decoder.marginals_at(dev.encoded, sentences)
+    marginals_at, size, _ = _marginals_at(decoder, dev.encoded, sentences)
 
     def surprise(log_temperature: float) -> float:
         marginals = marginals_at(math.exp(log_temperature), 0.0)[cells]
@@ -61,7 +65,7 @@ def _with_bonus(model: Model, dev: DevSet, decoder: Decoder) -> Model:
     n_words = dev.encoded.n_words
     is_taken = np.arange(len(n_words)) % -(-len(n_words) // _ENOUGH_FOR_TWO) == 0
     sentences, words = np.flatnonzero(is_taken), np.repeat(is_taken, n_words)
-    marginals_at, _, chosen = decoder.marginals_at(dev.encoded, sentences)
+    marginals_at, _, chosen = _marginals_at(decoder, dev.encoded, sentences)
     assert chosen is not None
     known = dev.gold.counted[words]
     right = (chosen == dev.gold.heads[words])[known]
@@ -82,3 +86,22 @@ def _with_bonus(model: Model, dev: DevSet, decoder: Decoder) -> Model:
     )  # fmt: skip
     log_temperature, bonus = map(float, found.x)
     return replace(model, temperature=math.exp(log_temperature)).with_card(tree_bonus=bonus)
+
+
+def _marginals_at(
+    decoder: Decoder, encoded: Encoded, sentences: NDArray[np.int64]
+) -> tuple[Callable[[float, float], FloatArray], float, IntArray | None]:
+    """A function from temperature and bonus to arc probabilities; the spread of the scores.
+
+    The bonus is that of the decoded trees' arcs. Models with a companion have one; for these the
+    heads of these trees are the third answer.
+    """
+    scored = decoder.score(encoded, sentences)
+    heads = decoder.best(scored).heads if decoder.has_companion else None
+
+    def marginals(temperature: float, bonus: float) -> FloatArray:
+        scores = at_temperature(scored.summed, temperature, bonus, heads)
+        return summed_over_labels(scored.summing.infer(scores))
+
+    arcs = scored.summed.arcs
+    return marginals, float(arcs[np.isfinite(arcs)].std()), heads

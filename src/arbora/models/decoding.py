@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from arbora.inference.engines import DecodedTrees, SecondOrder, TreeLists, first
 from arbora.inference.marginals import Marginals
 from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
+from arbora.models.calibrated import at_temperature, summed_over_labels
 from arbora.models.components import FirstOrderPruner, JointLabels, StagedLabels, with_root_labels
 from arbora.models.constraints import Constraints, check_trees, obeying
 from arbora.models.model import Model
@@ -230,7 +231,7 @@ class Decoder:
         arcs, given_arc, log_probs = self.probabilities(scored, trees, given_arc, marginals)
         if constraints is not None:
             _, given_arc = constraints.with_labels(labels, given_arc)
-        others = runner_ups(_summed_over_labels(marginals), scored.summed.n_words, found.heads)
+        others = runner_ups(summed_over_labels(marginals), scored.summed.n_words, found.heads)
         return ParsedTrees(
             found.heads, chosen, arcs, given_arc, log_probs, found.certified, found.gaps, *others
         )
@@ -301,7 +302,7 @@ class Decoder:
         bonus = self.model.tree_bonus if heads is not None and self.has_companion else 0.0
         if marginals is not None and temperature == 1.0 and marginals.scores is scores:
             return marginals
-        found: Marginals = scored.summing.infer(_at(scores, temperature, bonus, heads))
+        found: Marginals = scored.summing.infer(at_temperature(scores, temperature, bonus, heads))
         return found
 
     @property
@@ -375,42 +376,6 @@ class Decoder:
         found = found._replace(labels=labels)
         figures = self.probabilities(scored, found, given_arc, self.calibrated(scored))
         return ParsedTrees(found.heads, chosen, *figures), found.counts
-
-    def marginals_at(
-        self, encoded: Encoded, sentences: NDArray[np.int64]
-    ) -> tuple[Callable[[float, float], FloatArray], float, IntArray | None]:
-        """A function from temperature and bonus to arc probabilities; the spread of the scores.
-
-        The bonus is that of the decoded trees' arcs. Models with a companion have one; for these
-        the heads of these trees are the third answer.
-        """
-        scored = self.score(encoded, sentences)
-        heads = self.best(scored).heads if self.has_companion else None
-
-        def marginals(temperature: float, bonus: float) -> FloatArray:
-            return _summed_over_labels(
-                scored.summing.infer(_at(scored.summed, temperature, bonus, heads))
-            )
-
-        arcs = scored.summed.arcs
-        return marginals, float(arcs[np.isfinite(arcs)].std()), heads
-
-
-def _at(scores: Scores, temperature: float, bonus: float, heads: IntArray | None) -> Scores:
-    """The scores over the temperature, plus the bonus for the arcs to these heads."""
-    scaled = scores.scaled(1.0 / temperature)
-    if heads is None or not bonus:
-        return scaled
-    arcs = scaled.arcs.copy().reshape(-1, scaled.depth)
-    arcs[Layout(scores.n_words).arcs(heads)] += bonus
-    return scaled.with_values(arcs.reshape(-1))
-
-
-def _summed_over_labels(marginals: Marginals) -> FloatArray:
-    """The marginals of arcs, whatever their labels."""
-    depth = marginals.scores.depth
-    arcs = marginals.arcs
-    return arcs if depth == 1 else np.asarray(arcs.reshape(-1, depth).sum(axis=1))
 
 
 def _greedy(scores: Scores) -> DecodedTrees:
