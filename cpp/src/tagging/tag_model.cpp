@@ -98,9 +98,8 @@ void TagModel::emissions(const TypedWords& words, Index sentence, const std::vec
     double* row = scores.data() + i * tags;
     std::copy_n(own.data() + types[i] * tags, tags, row);
     const Neighbours around{words.types().data(), types + i};
-    upos_rows.add(tags, row, [&](const auto& take) {
-      context_tag_features(around, i == 0, style, take);
-    });
+    upos_rows.add(tags, row,
+                  [&](const auto& take) { context_tag_features(around, i == 0, style, take); });
     const std::int32_t kept = given.upos[at(words.offset(sentence) + i)];
     for (Index j = 0; kept >= 0 && j < tags; ++j) {
       if (j != kept) row[j] = kForbidden;

@@ -126,7 +126,7 @@ WordType make_type(std::string_view form, const WordKnowledge& knowledge) {
   type.shape = hash_text(shape_of(form, false));
   type.short_shape = hash_text(shape_of(form, true));
   type.flags = flags_of(form, lower);
-  type.has_capital = (type.flags - 1 & kCapital) != 0;
+  type.has_capital = ((type.flags - 1) & kCapital) != 0;
   type.is_small = !type.has_capital && upper_case(form) != form;
   set_affixes(lower, type);
   set_inner(lower, type);

@@ -86,9 +86,9 @@ struct BoundaryContext {
     Index first = left_end, last = right_begin;
     while (first > begin && is_word(first - 1)) --first;
     while (last < end && is_word(last)) ++last;
-    const bool bits[] = {
-        is_known(first, left_end), is_known(right_begin, last), is_known(first, last),
-        is_known(first, i + 1),    first == left_end,           right_begin >= last};
+    const bool bits[] = {is_known(first, left_end), is_known(right_begin, last),
+                         is_known(first, last),     is_known(first, i + 1),
+                         first == left_end,         right_begin >= last};
     runs_known = 0;
     for (const bool bit : bits) runs_known = 2 * runs_known + (bit ? 1u : 0u);
   }
