@@ -1,12 +1,15 @@
 """Makes model files: those that the package brings along, or one for every treebank of a folder.
 
     python tools/make_models.py TREEBANKS                     # the bundled models
+    python tools/make_models.py TREEBANKS --keep-parsers      # with the parsers that they have
     python tools/make_models.py TREEBANKS --every --out DIR   # a model for every treebank
 
 TREEBANKS has a folder per treebank with train and dev files. The models of a treebank share their
 stages, so both bundled ones take little longer than one. The same command gives the same bytes.
-Weights are rounded to 32 values, those of the stages to 64. Word lists of the treebank are in a
-model, its sentences are not. `benchmarks/raw_text.py` scores what this makes.
+Weights are rounded to 32 values, those of the stages to 64, those of pruners to 16. Word lists of
+the treebank are in a model, its sentences are not. `benchmarks/raw_text.py` scores what this makes.
+The parsers take most of the time; --keep-parsers trains only the stages before them, and calibrates
+the probabilities.
 """
 
 from __future__ import annotations
@@ -22,14 +25,18 @@ from typing import Any
 import arbora
 from arbora.data.treebank import read_treebank
 from arbora.features import WordClusters, read_clusters
-from arbora.models.model_file import to_bytes
+from arbora.fitting.calibration import calibrated
+from arbora.fitting.dev import DevSet
+from arbora.models.decoding import Decoder
+from arbora.models.model import Model
+from arbora.models.model_file import read_model, to_bytes
 from arbora.models.quantise import quantise
-from arbora.options import SegmenterOptions, StageOptions
+from arbora.options import SegmenterOptions, StageOptions, TaggerOptions
 from arbora.pipeline import train_stages
 from arbora.pipeline.averaging import fit_averaging
 
 BUNDLED = Path(__file__).parents[1] / "src" / "arbora" / "bundled"
-BITS, STAGE_BITS = 5, 6  # of a weight; more gain nothing on EWT dev
+BITS, STAGE_BITS, PRUNER_BITS = 5, 6, 4  # of a weight; more gain nothing on EWT dev
 
 
 @dataclass(frozen=True)
@@ -44,12 +51,14 @@ class Treebank:
 
 
 SMALL: dict[str, Any] = {"bits": 21, "label_bits": 16}
+# Parts have many more features than arcs, and share of the table what they have no room for.
+ACCURATE: dict[str, Any] = {"bits": 23, "label_bits": 17, "order": "grandsibling"}
 ENGLISH = Treebank(
     folder="ud_english_ewt",
     data="UD English EWT",
     licence="CC BY-SA 4.0",
-    parsers={"en": SMALL, "en-accurate": SMALL | {"bits": 22, "order": "grandsibling"}},
-    stages=StageOptions(segmenter=SegmenterOptions(bits=20)),
+    parsers={"en": SMALL, "en-accurate": ACCURATE},
+    stages=StageOptions(segmenter=SegmenterOptions(bits=20), tagger=TaggerOptions(bits=17)),
 )
 
 
@@ -57,36 +66,71 @@ def find(folder: Path, part: str) -> Path | None:
     return next(iter(sorted(folder.glob(f"{part}.conll*"))), None)
 
 
-def make(treebank: Treebank, folder: Path, out: Path, clusters: WordClusters | None) -> None:
-    """Trains the pipelines of a treebank and writes them."""
-    began = time.process_time()
-    train, dev = find(folder, "train"), find(folder, "dev")
-    if train is None:
-        raise SystemExit(f"{folder} has no train file.")
-    blocks = [None if path is None else read_treebank(path, trees=True) for path in (train, dev)]
-    assert blocks[0] is not None
-    made = train_stages(blocks[0], blocks[1], treebank.stages, word_clusters=clusters)
-    files = {"train": train.name, "dev": None if dev is None else dev.name}
-    for name, options in treebank.parsers.items():
-        parser = arbora.Parser(**options).fit(
-            made.train, made.dev, word_clusters=clusters, licence=treebank.licence
+class Makers:
+    """The stages of a treebank, and the models that they are in."""
+
+    def __init__(self, treebank: Treebank, folder: Path, clusters: WordClusters | None) -> None:
+        found, dev = find(folder, "train"), find(folder, "dev")
+        if found is None:
+            raise SystemExit(f"{folder} has no train file.")
+        self.treebank, self.clusters = treebank, clusters
+        self.train = read_treebank(found, trees=True)
+        self.dev = None if dev is None else read_treebank(dev, trees=True)
+        self.files = {"train": found.name, "dev": None if dev is None else dev.name}
+        self.made = train_stages(self.train, self.dev, treebank.stages, word_clusters=clusters)
+
+    def make(self, name: str, out: Path) -> None:
+        """Trains the parser of this name, and writes the model."""
+        began = time.process_time()
+        path, made = out / f"{name}.arbora", self.made
+        parser = arbora.Parser(**self.treebank.parsers[name]).fit(
+            made.train, made.dev, word_clusters=self.clusters, licence=self.treebank.licence
         )
-        size = {"sentences": len(blocks[0]), "words": blocks[0].total_words}
+        size = {"sentences": len(self.train), "words": self.train.total_words}
         model = parser.model.with_card(
-            files=files, data=treebank.data, stages=made.card(), trained_on=size
+            files=self.files, data=self.treebank.data, stages=made.card(), trained_on=size
         )
-        path = out / f"{name}.arbora"
-        small = quantise(replace(model, stages=made.stored()), BITS, STAGE_BITS)
-        if blocks[1] is not None:
-            nlp = arbora.Pipeline.from_model(small)
-            small = small.with_card(averaging=fit_averaging(nlp, blocks[1]))
-        path.write_bytes(gzip.compress(to_bytes(small), mtime=0))  # tables of stages are sparse
+        model = replace(model, stages=made.stored())
+        self._write(quantise(model, BITS, STAGE_BITS, PRUNER_BITS), path)
+        print(f"{time.process_time() - began:.0f} s", flush=True)
+
+    def renew(self, name: str, out: Path) -> None:
+        """Writes the model of this name with its own parser and new stages."""
+        path, made = out / f"{name}.arbora", self.made
+        model = replace(read_model(path), stages=made.stored())
+        if made.dev is not None:
+            dev = DevSet(made.dev, model)
+            model = calibrated(model, dev, 1)
+            found = dev.score(Decoder(model, 1))
+            scores = {"uas": found.uas, "las": found.las, "rule": dev.gold.rule}
+            model = model.with_card(dev=scores)
+        rounded = quantise(model, BITS, STAGE_BITS).stages  # its parser is rounded already
+        self._write(replace(model, stages=rounded).with_card(stages=made.card()), path)
+
+    def _write(self, model: Model, path: Path) -> None:
+        if self.dev is not None:
+            nlp = arbora.Pipeline.from_model(model)
+            model = model.with_card(averaging=fit_averaging(nlp, self.dev))
+        path.write_bytes(gzip.compress(to_bytes(model), mtime=0))  # tables of stages are sparse
         scores = model.card["dev"] or {}
         print(
             f"{path.name}: {path.stat().st_size / 1e6:.1f} MB, dev UAS {scores.get('uas')}, LAS "
-            f"{scores.get('las')} before rounding, {time.process_time() - began:.0f} s in all",
+            f"{scores.get('las')}",
             flush=True,
         )
+
+
+def make(
+    treebank: Treebank,
+    folder: Path,
+    out: Path,
+    clusters: WordClusters | None = None,
+    keep_parsers: bool = False,
+) -> None:
+    """Trains the pipelines of a treebank and writes them."""
+    makers = Makers(treebank, folder, clusters)
+    for name in treebank.parsers:
+        (makers.renew if keep_parsers else makers.make)(name, out)
 
 
 def main() -> None:
@@ -97,15 +141,17 @@ def main() -> None:
     parser.add_argument("--every", action="store_true", help="one model for every treebank")
     parser.add_argument("--out", type=Path, default=BUNDLED)
     parser.add_argument("--word-clusters", type=Path, help="a file for the bundled models")
+    parser.add_argument("--keep-parsers", action="store_true", help="only new stages")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     if not given.every:
         clusters = None if given.word_clusters is None else read_clusters(given.word_clusters)
-        make(ENGLISH, given.treebanks / ENGLISH.folder, given.out, clusters)
+        folder = given.treebanks / ENGLISH.folder
+        make(ENGLISH, folder, given.out, clusters, given.keep_parsers)
         return
     for folder in sorted(path.parent for path in given.treebanks.glob("*/train.conll*")):
         name = folder.name
-        make(Treebank(name, name, None, {name: SMALL}), folder, given.out, None)
+        make(Treebank(name, name, None, {name: SMALL}), folder, given.out)
 
 
 if __name__ == "__main__":

@@ -113,8 +113,10 @@ void bind_lemmas(nb::module_& module) {
       .def(
           "analyse",
           [](const tagging::LemmaModel& model, std::string_view form, std::string_view upos,
-             std::string_view feats) { return model.analyse({form, upos, feats}); },
-          "form"_a, "upos"_a, "feats"_a, "Lemmas and their probabilities, the best first.");
+             std::string_view xpos,
+             std::string_view feats) { return model.analyse({form, upos, xpos, feats}); },
+          "form"_a, "upos"_a, "xpos"_a, "feats"_a,
+          "Lemmas and their probabilities, the best first.");
 
   nb::class_<tagging::LemmaTrainer>(module, "LemmaTrainer")
       .def(

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 
 import pytest
 
@@ -70,6 +71,22 @@ def test_heavy_imports_wait():
     code = "import sys, arbora.cli; print({'numpy', 'scipy', 'rich'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_the_overview_imports_no_command():
+    code = (
+        "import sys\nfrom arbora.cli import app\n"
+        "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([n for n in sys.modules if n in ('numpy', 'arbora.options', 'arbora.cli.train')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("command", app.registered_commands, ids=lambda command: command.name)
+def test_the_overview_says_what_the_commands_say(command):
+    text = getattr(import_module(f"arbora.cli.{command.name}"), command.name).__doc__
+    assert command.help == " ".join(text.partition("\n\n")[0].split())
 
 
 def test_completion():

@@ -82,6 +82,14 @@ def test_stages_are_rounded_and_read_back_exactly(parser, bits, tmp_path):
     assert len(np.unique(found["weights"])) <= 2**bits
 
 
+def test_the_pruner_may_have_fewer_values(parser):
+    small = quantise(parser.model, 6, pruner_bits=4)
+    np.testing.assert_array_equal(small.scorer.weights, quantise(parser.model, 6).scorer.weights)
+    if parser.options.keywords()["order"] != "first":
+        assert len(np.unique(small.pruner.scorer.weights)) <= 16
+        assert len(np.unique(quantise(parser.model, 6).pruner.scorer.weights)) > 16
+
+
 def test_more_bits_are_closer(parser):
     weights = parser.model.scorer.weights
     errors = [np.mean((quantise(parser.model, b).scorer.weights - weights) ** 2) for b in (4, 8)]

@@ -195,9 +195,29 @@ class SlowSegmenter:
             ("right run", (l1, right_run)), ("runs", (left_run, right_run)),
             ("left run next", (left_run, r1, r2, nxt)), ("ends", (ends, k1, c1)),
             ("starts", (starts, k1, c1)), ("spans", (spans, k1, c1)),
-            ("known", (ends, starts, spans)),
+            ("known", (ends, starts, spans)), ("web pair", (web, k1, c1)),
+            ("web goes on", (web, int(any(map(_is_word, kind[i + 2 : end]))), c1)),
         ]  # fmt: skip
+        marks = (k1 if _is_word(k1) else 32 + l1, c1 if _is_word(c1) else 32 + r1)
+        runs = self._known_runs(i, begin, end)
+        rows += [("runs known", (runs, *marks)), ("runs known next", (runs, *marks, nxt))]
         return [key_of(name, *atoms) for name, atoms in rows]
+
+    def _known_runs(self, i: int, begin: int, end: int) -> int:
+        """Which runs of letters around the place are known, and which are empty."""
+        kind = self._kind
+        left = i + 1 if _is_word(kind[i]) else i
+        right = i + 1 if _is_word(kind[i + 1]) else i + 2
+        first, last = left, right
+        while first > begin and _is_word(kind[first - 1]):
+            first -= 1
+        while last < end and _is_word(kind[last]):
+            last += 1
+        answer = 0
+        for start, stop in ((first, left), (right, last), (first, last), (first, i + 1)):
+            known = 0 < stop - start <= _MATCH and self._knows(self._lower[start:stop], 0)
+            answer = 2 * answer + known
+        return 4 * answer + 2 * (first == left) + (right >= last)
 
     # Sentences
 

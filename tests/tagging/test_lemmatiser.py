@@ -116,6 +116,21 @@ def test_probabilities_of_all_lemmas(lemmatiser):
         lemmatiser.lemmas("")
 
 
+def test_xpos_decides_where_upos_and_feats_do_not():
+    """A word in a name keeps its capital, and the same word elsewhere does not."""
+    forms = [["Great", "Bear", "Lake"], ["Great", "thanks"]] * 12
+    known = Block.from_columns(
+        forms, lemmas=[["Great", "Bear", "Lake"], ["great", "thanks"]] * 12,
+        upos=[["ADJ", "PROPN", "PROPN"], ["ADJ", "NOUN"]] * 12,
+        xpos=[["NNP", "NNP", "NNP"], ["JJ", "NNS"]] * 12,
+    )  # fmt: skip
+    made = train_lemmatiser(known, options=LemmatiserOptions(passes=5, bits=12))
+    assert made.lemmas("Great", "ADJ", xpos="NNP")[0][0] == "Great"
+    assert made.lemmas("Great", "ADJ", xpos="JJ")[0][0] == "great"
+    assert made(known, relemmatise=True).column(1, LEMMA)[0] == "great"
+    assert made(known, relemmatise=True).column(0, LEMMA)[0] == "Great"
+
+
 def test_the_same_bytes_again(treebank):
     few = treebank.reread(treebank.texts(0, 50))
     options = LemmatiserOptions(passes=2, bits=10)

@@ -373,3 +373,15 @@ def test_tagging_does_not_import_training():
         "assert 'arbora.tagging.lemma_training' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_capitals_mean_less_in_headings():
+    """What a capital means depends on the sentence, not only on the words next to it."""
+    middle, tags = ["Aa", "Bb", "Xyzzy", "Cc", "Dd"], ["SYM", "SYM", "NOUN", "SYM", "SYM"]
+    heading = ["Ee", *middle, "Ff"], ["SYM", *tags, "SYM"]
+    name = [*tags[:2], "PROPN", *tags[3:]]
+    plain = ["we", "see", *middle, "in", "it"], ["PRON", "VERB", *name, "ADP", "PRON"]
+    forms, upos = zip(*[heading, plain] * 20, strict=True)
+    made = train_tagger(Block.from_columns(forms, upos=upos), options=TaggerOptions(passes=5))
+    found = made(Block.from_columns([heading[0], plain[0]]))
+    assert [found.column(0, 3)[3], found.column(1, 3)[4]] == ["NOUN", "PROPN"]

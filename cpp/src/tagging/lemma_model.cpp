@@ -117,7 +117,10 @@ void lemma_atoms(const LemmaWord& word, std::vector<std::uint64_t>& atoms) {
   atoms.push_back(key_of("l upos", upos));
   atoms.push_back(key_of("l feats", upos, feats));
   atoms.push_back(key_of("l capital", upos, capital));
-  atoms.push_back(key_of("l shape", upos, hash_text(shape_of(word.form, true))));
+  const std::uint64_t xpos = hash_text(word.xpos), shape = hash_text(shape_of(word.form, true));
+  atoms.push_back(key_of("l shape", upos, shape));
+  atoms.push_back(key_of("l xpos", upos, xpos));
+  atoms.push_back(key_of("l xpos shape", upos, xpos, shape));
   for (std::size_t k = 1; k <= 6 && k <= letters; ++k) {
     const std::uint64_t suffix = hash_text(std::string_view(lower).substr(starts[letters - k]));
     atoms.push_back(key_of("l suffix", suffix, k));
@@ -149,6 +152,7 @@ void lemma_slots(const RuleSet& rules, const LemmaWord& word, const LemmaCandida
   put(mixed(key_of("l state", candidate.state)));
   put(mixed(key_of("l state upos", candidate.state, upos)));
   put(mixed(key_of("l state rule", candidate.state, rule)));
+  put(mixed(key_of("l state xpos", candidate.state, upos, hash_text(word.xpos), rule)));
   const std::vector<std::uint32_t> starts = letter_starts(candidate.lemma);
   const std::size_t letters = starts.size() - 1;
   for (std::size_t k = 2; k <= 3 && k <= letters; ++k) {
@@ -193,8 +197,11 @@ LemmaAnswer LemmaModel::lemmatise(const Block& block, bool relemmatise) const {
         continue;
       }
       const LemmaWord word{block.field(s, w, Column::form), block.field(s, w, Column::upos),
-                           block.field(s, w, Column::feats)};
-      key.assign(word.form).append(1, '\t').append(word.upos).append(1, '\t').append(word.feats);
+                           block.field(s, w, Column::xpos), block.field(s, w, Column::feats)};
+      key.clear();
+      for (const std::string_view part : {word.form, word.upos, word.xpos, word.feats}) {
+        key.append(part).append(1, '\t');
+      }
       const auto [place, is_new] = done.try_emplace(key);
       if (is_new) {
         score(word, found, scores);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMostRules = 60000;  // the memory has 16 bits for a rule
 
 struct Seen {
-  std::string_view form, upos, feats, lemma;
+  std::string_view form, upos, xpos, feats, lemma;
   Index sentence;
   std::int32_t rule;
 };
@@ -28,6 +28,7 @@ std::vector<Seen> words_of(const Block& block) {
     for (Index w = 1; w <= block.words(s); ++w) {
       const Seen word{block.field(s, w, Column::form),
                       block.field(s, w, Column::upos),
+                      block.field(s, w, Column::xpos),
                       block.field(s, w, Column::feats),
                       block.field(s, w, Column::lemma),
                       s,
@@ -123,10 +124,8 @@ LemmaTrainer::LemmaTrainer(const Block& block, Index folds, int bits) : bits_(bi
   rules_ = RuleSet(learnt_.rules, learnt_.pairs);
   const Index sentences = block.sentences();
   folds = std::max<Index>(1, std::min(folds, sentences));
-  std::map<
-      std::tuple<Index, std::string_view, std::string_view, std::string_view, std::string_view>,
-      Index>
-      counts;
+  using Text = std::string_view;
+  std::map<std::tuple<Index, Text, Text, Text, Text, Text>, Index> counts;
   for (Index fold = 0; fold < folds; ++fold) {
     const Index first = folds == 1 ? 0 : sentences * fold / folds;
     const Index last = folds == 1 ? 0 : sentences * (fold + 1) / folds;
@@ -136,13 +135,14 @@ LemmaTrainer::LemmaTrainer(const Block& block, Index folds, int bits) : bits_(bi
   for (const Seen& word : words) {
     Index fold = 0;
     while (fold + 1 < folds && word.sentence >= sentences * (fold + 1) / folds) ++fold;
-    ++counts[{fold, word.form, word.upos, word.feats, word.lemma}];
+    ++counts[{fold, word.form, word.upos, word.xpos, word.feats, word.lemma}];
   }
   for (const auto& [key, count] : counts) {
-    const auto& [fold, form, upos, feats, lemma] = key;
+    const auto& [fold, form, upos, xpos, feats, lemma] = key;
     // Frequent words are in the memory; the rare ones have to be learnt.
-    examples_.push_back({std::string(form), std::string(upos), std::string(feats),
-                         std::string(lemma), fold, std::sqrt(static_cast<double>(count))});
+    examples_.push_back({std::string(form), std::string(upos), std::string(xpos),
+                         std::string(feats), std::string(lemma), fold,
+                         std::sqrt(static_cast<double>(count))});
   }
   std::vector<std::size_t> first((std::size_t{1} << static_cast<unsigned>(bits)) + 1);
   std::iota(first.begin(), first.end(), std::size_t{0});
@@ -157,7 +157,7 @@ double LemmaTrainer::add(std::span<const std::int64_t> examples) {
   double loss = 0.0;
   for (const std::int64_t number : examples) {
     const Example& example = examples_[at(number)];
-    const LemmaWord word{example.form, example.upos, example.feats};
+    const LemmaWord word{example.form, example.upos, example.xpos, example.feats};
     rules_.candidates(word, folds_[at(example.fold)], found);
     const auto gold = std::find_if(found.begin(), found.end(),
                                    [&](const LemmaCandidate& candidate) {

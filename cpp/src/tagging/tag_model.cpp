@@ -92,12 +92,14 @@ void TagModel::emissions(const TypedWords& words, Index sentence, const std::vec
                          const GivenTags& given, std::vector<double>& scores) const {
   const Index n = words.words(sentence), tags = set.tags;
   const std::int32_t* types = words.types_of(sentence);
+  const std::uint64_t style = style_of(words.types().data(), types, n);
   scores.resize(at(n * tags));
   for (Index i = 0; i < n; ++i) {
     double* row = scores.data() + i * tags;
     std::copy_n(own.data() + types[i] * tags, tags, row);
     const Neighbours around{words.types().data(), types + i};
-    upos_rows.add(tags, row, [&](const auto& take) { context_tag_features(around, i == 0, take); });
+    upos_rows.add(tags, row,
+                  [&](const auto& take) { context_tag_features(around, i == 0, style, take); });
     const std::int32_t kept = given.upos[at(words.offset(sentence) + i)];
     for (Index j = 0; kept >= 0 && j < tags; ++j) {
       if (j != kept) row[j] = kForbidden;

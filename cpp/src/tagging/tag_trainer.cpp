@@ -99,6 +99,7 @@ void TagTrainer::collect_upos(Index cutoff) {
   std::vector<std::int32_t> own(words_.types().size(), -1);
   for (Index s = 0; s < sentences(); ++s) {
     const std::int32_t* types = words_.types_of(s);
+    const std::uint64_t style = style_of(words_.types().data(), types, words_.words(s));
     for (Index i = 0; i < words_.words(s); ++i) {
       std::int32_t& list = own[at(types[i])];
       if (list < 0) {
@@ -106,7 +107,7 @@ void TagTrainer::collect_upos(Index cutoff) {
                          [&](std::uint64_t key) { collector.take(key, 0); });
         list = collector.end_list();
       }
-      context_tag_features({words_.types().data(), types + i}, i == 0,
+      context_tag_features({words_.types().data(), types + i}, i == 0, style,
                            [&](std::uint64_t key) { collector.take(key, 0); });
       upos_.lists.own.push_back(list);
       upos_.lists.context.push_back(collector.end_list());

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t kStart = 0x51ed270b7f4a7c15ULL;
 // A part of speech below this share of a form's occurrences is taken for an error.
 constexpr std::uint32_t kSmallestShare = 32;
+constexpr unsigned kCapital = 4;  // the flag of words that begin with a capital
 
 std::uint64_t hash_tags(std::span<const LexiconEntry> entries,
                         std::span<const std::int32_t> first) {
@@ -57,7 +58,7 @@ std::uint64_t flags_of(std::string_view form, std::string_view lower) {
   const bool capitals = capital && form == upper_case(form);
   const bool hyphen = form.size() > 1 && form.find('-') != std::string_view::npos;
   return 1U + static_cast<unsigned>(digit) + 2U * static_cast<unsigned>(hyphen) +
-         4U * static_cast<unsigned>(capital) + 8U * static_cast<unsigned>(capitals);
+         kCapital * static_cast<unsigned>(capital) + 8U * static_cast<unsigned>(capitals);
 }
 
 void set_affixes(std::string_view lower, WordType& type) {
@@ -125,6 +126,8 @@ WordType make_type(std::string_view form, const WordKnowledge& knowledge) {
   type.shape = hash_text(shape_of(form, false));
   type.short_shape = hash_text(shape_of(form, true));
   type.flags = flags_of(form, lower);
+  type.has_capital = ((type.flags - 1) & kCapital) != 0;
+  type.is_small = !type.has_capital && upper_case(form) != form;
   set_affixes(lower, type);
   set_inner(lower, type);
   set_stem(lower, knowledge, type);

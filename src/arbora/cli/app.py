@@ -1,39 +1,16 @@
-"""The commands of `arbora`."""
+"""The commands of `arbora`. The file of a command is imported when the command runs."""
 
 from __future__ import annotations
 
 import gc
 import os
-import re
 import sys
-from inspect import cleandoc
 from typing import Annotated
 
 import typer
 
-from arbora.cli import (
-    calibrate,
-    cluster,
-    compare,
-    convert,
-    count,
-    draw,
-    evaluate,
-    explain,
-    grep,
-    inspect,
-    models,
-    parse,
-    reproduce,
-    review,
-    select,
-    serve,
-    stats,
-    train,
-    tune,
-)
-from arbora.cli.failures import FAILED, INTERRUPTED, CommandGroup, tidy_up_when_terminated
-from arbora.options import speak_command_line
+from arbora.cli.failures import FAILED, INTERRUPTED, tidy_up_when_terminated
+from arbora.cli.later import CommandGroup, LateCommand
 
 __all__ = ["app", "main"]
 
@@ -55,30 +32,77 @@ EVALUATE = "Evaluate"
 CORPUS = "Ask a corpus"
 DATA = "Inspect data and models"
 
-app.command("train", rich_help_panel=WORK, epilog=train.EXAMPLES)(train.train)
-app.command("parse", rich_help_panel=WORK, epilog=parse.EXAMPLES)(parse.parse)
-app.command("serve", rich_help_panel=WORK, epilog=serve.EXAMPLES)(serve.serve)
-app.command("tune", rich_help_panel=WORK, epilog=tune.EXAMPLES)(tune.tune)
-app.command("cluster", rich_help_panel=WORK, epilog=cluster.EXAMPLES)(cluster.cluster)
-app.command("calibrate", rich_help_panel=WORK, epilog=calibrate.EXAMPLES)(calibrate.calibrate)
-app.command("review", rich_help_panel=ANNOTATE, epilog=review.EXAMPLES)(review.review)
-app.command("select", rich_help_panel=ANNOTATE, epilog=select.EXAMPLES)(select.select)
-app.command("evaluate", rich_help_panel=EVALUATE, epilog=evaluate.EXAMPLES)(evaluate.evaluate)
-app.command("compare", rich_help_panel=EVALUATE, epilog=compare.EXAMPLES)(compare.compare)
-app.command("reproduce", rich_help_panel=EVALUATE, epilog=reproduce.EXAMPLES)(reproduce.reproduce)
-app.command("count", rich_help_panel=CORPUS, epilog=count.EXAMPLES)(count.count)
-app.command("grep", rich_help_panel=CORPUS, epilog=grep.EXAMPLES)(grep.grep)
-app.command("stats", rich_help_panel=DATA, epilog=stats.EXAMPLES)(stats.stats)
-app.command("convert", rich_help_panel=DATA, epilog=convert.EXAMPLES)(convert.convert)
-app.command("draw", rich_help_panel=DATA, epilog=draw.EXAMPLES)(draw.draw)
-app.command("inspect", rich_help_panel=DATA, epilog=inspect.EXAMPLES)(inspect.inspect)
-app.command("models", rich_help_panel=DATA, epilog=models.EXAMPLES)(models.models)
-app.command("explain", rich_help_panel=DATA, epilog=explain.EXAMPLES)(explain.explain)
+# The first paragraph of each command's help is repeated here, so that `arbora --help` needs no
+# command's imports.
+_COMMANDS = {
+    "train": (
+        WORK,
+        "Train a model on a treebank, so that it parses raw text; the best pass on dev is kept.",
+    ),
+    "parse": (WORK, "Parse files or text; in files, HEAD and DEPREL are replaced."),
+    "tune": (
+        WORK,
+        "Grid search: train with every combination of values and compare them on dev.",
+    ),
+    "cluster": (WORK, "Cluster words by their vectors, for --word-clusters of train."),
+    "calibrate": (WORK, "Calibrate a model's head sets, which arbora parse --head-sets writes."),
+    "serve": (
+        WORK,
+        "Serve a page to look at trees and correct them, a JSON API and UDPipe's REST interface.",
+    ),
+    "review": (
+        ANNOTATE,
+        "Review a file in the browser, sentences or arcs with the greatest expected gain first.",
+    ),
+    "select": (
+        ANNOTATE,
+        "Select what to annotate next: the sentences or words that help the parser most.",
+    ),
+    "evaluate": (
+        EVALUATE,
+        "Score a parse against gold: UAS, LAS, complete sentences, roots, non-projective arcs.",
+    ),
+    "compare": (
+        EVALUATE,
+        "Test whether the difference between two parses of the same sentences is significant.",
+    ),
+    "reproduce": (EVALUATE, "Reproduce the tables of a paper by its own recipe."),
+    "count": (
+        CORPUS,
+        "Count a pattern of words and arcs in a corpus, under the parser's distribution of trees.",
+    ),
+    "grep": (
+        CORPUS,
+        "List the sentences that most probably have a pattern, the most probable first.",
+    ),
+    "stats": (
+        DATA,
+        "Describe treebanks: sizes, non-projective and crossing arcs, roots, lengths, labels.",
+    ),
+    "convert": (
+        DATA,
+        "Convert a treebank: all that the other format can hold, and a list of what it cannot.",
+    ),
+    "draw": (
+        DATA,
+        "Draw the trees of a file or text: as text, or as pictures by the output's ending.",
+    ),
+    "inspect": (
+        DATA,
+        "Describe a model: training data, dev scores, options, columns, labels and sizes.",
+    ),
+    "models": (
+        DATA,
+        "List the installed models: those of the package and of the folders in ARBORA_MODELS.",
+    ),
+    "explain": (
+        DATA,
+        "Explain an arc: each feature's contribution to a head's score, minus a rival's.",
+    ),
+}
 
-
-for _command in app.registered_commands:  # the terminal breaks the lines of a paragraph
-    if _command.callback is not None:
-        _command.help = re.sub(r"(?<=\S)\n(?=\S)", " ", cleandoc(_command.callback.__doc__ or ""))
+for _name, (_panel, _help) in _COMMANDS.items():
+    app.command(_name, cls=LateCommand, rich_help_panel=_panel, help=_help)(lambda: None)
 
 
 def _show_version(wanted: bool) -> None:
@@ -99,6 +123,13 @@ def _options(
     pass
 
 
+def _speak_command_line() -> None:
+    """Messages spell options as on the command line."""
+    from arbora.options import speak_command_line
+
+    speak_command_line()
+
+
 def main() -> None:
     """Runs the command line; characters that the terminal cannot show are escaped."""
     if sys.stdout is None:  # standard output is closed
@@ -110,9 +141,8 @@ def main() -> None:
     # Arbora has its own threads; those of BLAS would only cost time when NumPy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(100_000)  # imports make many objects and no garbage
-    speak_command_line()
     tidy_up_when_terminated()
     try:
-        app(prog_name="arbora")
+        app(prog_name="arbora", obj=_speak_command_line)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

@@ -16,7 +16,9 @@ from typer.core import TyperGroup
 from arbora.cli.terminal import tell, visible
 from arbora.errors import ArboraError, DataWarning, PatternError, reason
 
-__all__ = ["CLOSED_PIPE", "FAILED", "INTERRUPTED", "CommandGroup", "tidy_up_when_terminated"]
+__all__ = [
+    "CLOSED_PIPE", "FAILED", "INTERRUPTED", "ReportingGroup", "tidy_up_when_terminated",
+]  # fmt: skip
 
 FAILED = 2
 INTERRUPTED = 130
@@ -35,7 +37,7 @@ def tidy_up_when_terminated() -> None:
             signal.signal(number, end)
 
 
-class CommandGroup(TyperGroup):
+class ReportingGroup(TyperGroup):
     """Runs a command; expected errors end it with a message and an exit status."""
 
     def invoke(self, ctx: Any) -> Any:

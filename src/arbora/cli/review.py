@@ -86,7 +86,7 @@ def review(
         bool, typer.Option("--json", help="Print the order as JSON, without the page.")
     ] = False,
 ) -> None:  # fmt: skip
-    """Review a file in the browser, the sentences or arcs with the greatest expected gain first.
+    """Review a file in the browser, sentences or arcs with the greatest expected gain first.
 
     The parser does not look at the heads of the file, so it also finds annotation that it thinks
     wrong. Changes are kept in FILE.journal until they are saved in the page; arbora serve has more

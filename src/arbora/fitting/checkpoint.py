@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arbora.data import Block
-from arbora.data.temporary_files import remove_leftovers
 from arbora.errors import ModelError
 from arbora.features import EdgeClusters, StoredEdgeClusters, WordClusters
 from arbora.features.word_vectors import WordVectors
@@ -177,13 +176,6 @@ class Checkpoint:
                 trainer, _, key = rest.partition("/")
                 saved.states.setdefault(trainer, {})[key] = values
         return saved
-
-    @staticmethod
-    def remove_beside(model_path: str | os.PathLike[str]) -> None:
-        """Removes the checkpoints of a model file and their temporary files."""
-        for path in (path_beside(model_path), path_beside(linear_expert(model_path))):
-            path.unlink(missing_ok=True)
-            remove_leftovers(path)
 
 
 def path_beside(model_path: str | os.PathLike[str]) -> Path:

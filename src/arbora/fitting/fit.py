@@ -15,7 +15,7 @@ from arbora.features import (
     learn_arc_filter,
     no_arc_filter,
 )
-from arbora.fitting.calibration import fit_temperature
+from arbora.fitting.calibration import calibrated
 from arbora.fitting.checkpoint import LEARNT, Checkpoint, Saved, fingerprint
 from arbora.fitting.checks import (
     check_edge_clusters,
@@ -359,7 +359,7 @@ def _finish(
 ) -> Model:
     """Decisions after training: temperature, card."""
     if dev_set is not None:
-        model = replace(model, temperature=fit_temperature(model, dev_set, fit.threads))
+        model = calibrated(model, dev_set, fit.threads)
         if isinstance(model.pruner, FirstOrderPruner):
             model = model.with_card(pruning=pruning_figures(model, dev_set, fit.threads))
     best = history.passes[history.best - 1]

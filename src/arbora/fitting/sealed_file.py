@@ -9,6 +9,7 @@ from typing import TypeVar
 from safetensors.numpy import save as save_tensors
 
 from arbora.data import open_output
+from arbora.data.temporary_files import remove_leftovers
 from arbora.errors import FileError, ModelError
 from arbora.models.tensor_file import (
     Tensors,
@@ -19,7 +20,7 @@ from arbora.models.tensor_file import (
 )
 from arbora.options import spelled
 
-__all__ = ["read_sealed", "write_sealed"]
+__all__ = ["read_sealed", "remove_sealed", "write_sealed"]
 
 Answer = TypeVar("Answer")
 
@@ -38,6 +39,12 @@ def write_sealed(path: Path, fingerprint: str, text: str, tensors: Tensors) -> N
     }  # fmt: skip
     with open_output(path, durable=True) as write:
         write(save_tensors(tensors, metadata))
+
+
+def remove_sealed(path: Path) -> None:
+    """Removes the file, if it is there, and its temporary files."""
+    path.unlink(missing_ok=True)
+    remove_leftovers(path)
 
 
 def read_sealed(path: Path, fingerprint: str, build: Callable[[str, Tensors], Answer]) -> Answer:

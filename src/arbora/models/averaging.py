@@ -76,15 +76,17 @@ class Averaged:
         def parse(sentences: NDArray[np.int64], known: Constraints | None) -> ParsedTrees:
             if not self.draws.doubtful[sentences[0]]:
                 return self.decoder.parse(encoded, sentences, probabilities, known)
+            found = None
+            if not self.by_average:
+                found = self.decoder.best(self.decoder.score(encoded, sentences, known))
+            heads = None if found is None else found.heads
             draws = [
                 draw
                 for k, one in enumerate(drawn)
-                if (draw := self._draw(k, one, sentences, known)) is not None
+                if (draw := self._draw(k, one, sentences, known, heads)) is not None
             ]
-            if self.by_average:
+            if found is None:
                 found = self._by_average(draws)
-            else:
-                found = self.decoder.best(self.decoder.score(encoded, sentences, known))
             return self._figures(draws, found, probabilities, known)
 
         return ParsedTrees.joined(
@@ -107,8 +109,12 @@ class Averaged:
         encoded: Encoded,
         sentences: NDArray[np.int64],
         known: Constraints | None,
+        heads: IntArray | None,
     ) -> _Draw | None:
-        """The k-th drawing, scored, with its marginals; None if no sentence needs it."""
+        """The k-th drawing, scored, with its marginals; None if no sentence needs it.
+
+        `heads` are those of the decoded trees, if these do not depend on the drawings.
+        """
         own = self.draws.sentences[k]
         first, last = np.searchsorted(own, (sentences[0], sentences[-1] + 1))
         if first == last:
@@ -117,11 +123,14 @@ class Averaged:
         constraints = None if known is None else known.of(places)
         scored = self.decoder.score(encoded, np.arange(first, last), constraints)
         n_words = self.draws.blocks[k].n_words[sentences]
-        sizes = (n_words + 1) ** 2
+        sizes, words = (n_words + 1) ** 2, _ranges(n_words, places)
+        marginals = self.decoder.calibrated(
+            scored, scale=self.decoder.model.averaging_scale,
+            heads=None if heads is None else heads[words],
+        )  # fmt: skip
         return _Draw(
-            scored, self.decoder.calibrated(scored, scale=self.decoder.model.averaging_scale),
-            places, _ranges(sizes, places),
-            _ranges(n_words, places), self.draws.shares[k][first:last] / self.draws.count,
+            scored, marginals, places, _ranges(sizes, places), words,
+            self.draws.shares[k][first:last] / self.draws.count,
         )  # fmt: skip
 
     def _by_average(self, draws: list[_Draw]) -> DecodedTrees:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,8 +123,22 @@ class Labeller(Protocol):
         ...
 
 
+class _WithoutTable:
+    """What labellers have in common that choose no labels themselves."""
+
+    def given_tree(
+        self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
+    ) -> FloatArray | None:
+        """None: there is no table of labels."""
+        return None
+
+    def on_threads(self, threads: int) -> Self:
+        """The same, as it needs no threads."""
+        return self
+
+
 @dataclass(frozen=True)
-class Unlabelled:
+class Unlabelled(_WithoutTable):
     """No labels."""
 
     def label(
@@ -134,22 +148,9 @@ class Unlabelled:
         """No labels: -1 for every arc."""
         return LabelledArcs(np.full(len(heads), -1, dtype=np.int32), np.ones(len(heads)))
 
-    def given_tree(
-        self,
-        encoded: Encoded,
-        sentences: NDArray[np.int64],
-        heads: IntArray,
-    ) -> FloatArray | None:
-        """None: it chooses no labels."""
-        return None
-
-    def on_threads(self, threads: int) -> Unlabelled:
-        """The same, as it needs no threads."""
-        return self
-
 
 @dataclass(frozen=True)
-class JointLabels:
+class JointLabels(_WithoutTable):
     """Labels that inference chooses together with the tree."""
 
     def label(
@@ -159,19 +160,6 @@ class JointLabels:
         """The labels that inference has chosen."""
         assert labels is not None
         return LabelledArcs(labels, np.ones(len(heads)))
-
-    def given_tree(
-        self,
-        encoded: Encoded,
-        sentences: NDArray[np.int64],
-        heads: IntArray,
-    ) -> FloatArray | None:
-        """None: inference has chosen the labels."""
-        return None
-
-    def on_threads(self, threads: int) -> JointLabels:
-        """The same, as it needs no threads."""
-        return self
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from arbora.inference.marginals import Marginals
 from arbora.inference.packed import check_room
 from arbora.inference.tree_checks import in_class
 from arbora.models import limits
+from arbora.models.calibrated import at_temperature
 from arbora.models.components import FirstOrderPruner, JointLabels, SoftmaxLabels, with_root_labels
 from arbora.models.constraints import Constraints, check_trees, obeying
 from arbora.models.head_sets import HeadSetLevel, asked_level, heads_within
@@ -216,7 +217,7 @@ class Decoder:
             scores = constraints.apply(scores)
             summed = scores if same else constraints.apply(summed)
             check_trees(summed.arcs_only(), self.chooser)
-        if companion is not None and not hasattr(self.engine, "infer"):
+        if companion is not None and self.has_companion:
             assert isinstance(pruner, FirstOrderPruner)
             return Scored(batch, scores, companion, pruner.engine)
         return Scored(batch, scores, summed, self.engine)
@@ -259,7 +260,7 @@ class Decoder:
                 fallbacks=late,
             )  # fmt: skip
         trees = TreeLists(found.heads, labels, np.ones(len(sentences), np.int64))
-        marginals = self.calibrated(scored, marginals)
+        marginals = self.calibrated(scored, marginals, heads=found.heads)
         arcs, given_arc, log_probs = self.probabilities(scored, trees, given_arc, marginals)
         if constraints is not None:
             _, given_arc = constraints.with_labels(labels, given_arc)
@@ -325,17 +326,28 @@ class Decoder:
         )  # fmt: skip
 
     def calibrated(
-        self, scored: Scored, marginals: Marginals | None = None, scale: float = 1.0
+        self,
+        scored: Scored,
+        marginals: Marginals | None = None,
+        scale: float = 1.0,
+        heads: IntArray | None = None,
     ) -> Marginals:
         """The marginals at the model's temperature; `marginals` are those at 1, if known.
 
-        The temperature is multiplied by `scale`.
+        The temperature is multiplied by `scale`. `heads` are those of the decoded trees, whose arcs
+        get the model's bonus.
         """
         scores, temperature = scored.summed, self.model.temperature * scale
+        bonus = self.model.tree_bonus if heads is not None and self.has_companion else 0.0
         if marginals is not None and temperature == 1.0 and marginals.scores is scores:
             return marginals
-        found: Marginals = scored.summing.infer(scores.scaled(1.0 / temperature))
+        found: Marginals = scored.summing.infer(at_temperature(scores, temperature, bonus, heads))
         return found
+
+    @property
+    def has_companion(self) -> bool:
+        """Whether probabilities are those of the first-order pruner."""
+        return not hasattr(self.engine, "infer")
 
     def probabilities(
         self, scored: Scored, trees: TreeLists, given_arc: FloatArray, marginals: Marginals
@@ -403,15 +415,3 @@ class Decoder:
         found = found._replace(labels=labels)
         figures = self.probabilities(scored, found, given_arc, self.calibrated(scored))
         return ParsedTrees(found.heads, chosen, *figures), found.counts
-
-    def marginals_at(
-        self, encoded: Encoded, sentences: NDArray[np.int64]
-    ) -> tuple[Callable[[float], FloatArray], float]:
-        """A function from temperature to arc probabilities, and the spread of the scores."""
-        scored = self.score(encoded, sentences)
-
-        def marginals(temperature: float) -> FloatArray:
-            return summed_over_labels(scored.summing.infer(scored.summed.scaled(1.0 / temperature)))
-
-        arcs = scored.summed.arcs
-        return marginals, float(arcs[np.isfinite(arcs)].std())

@@ -197,6 +197,15 @@ class Model:
         return None
 
     @property
+    def tree_bonus(self) -> float:
+        """What is added to the calibrated scores of a decoded tree's arcs, fitted on dev.
+
+        A model without sums reports the probabilities of its first-order pruner. These know
+        nothing of the parts that chose the tree, so that its arcs seem less certain than they are.
+        """
+        return float(self.card.get("tree_bonus", 0.0))
+
+    @property
     def averaging_scale(self) -> float:
         """What the temperature is multiplied by if distributions are averaged over tags.
 

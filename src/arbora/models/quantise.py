@@ -31,15 +31,19 @@ _BITS = range(4, 9)
 _SMALL = 1 << 12  # arrays of stages with fewer weights stay as they are
 
 
-def quantise(model: Model, bits: int = 8, stage_bits: int | None = None) -> Model:
+def quantise(
+    model: Model, bits: int = 8, stage_bits: int | None = None, pruner_bits: int | None = None
+) -> Model:
     """The model with every linear weight rounded to one of 2 to the power of `bits` values.
 
     The values of each component are chosen for the smallest squared error (Lloyd's algorithm);
-    zero is always one of them. The stages before the parser have `stage_bits`, by default the same.
+    zero is always one of them. The stages before the parser have `stage_bits`, and the pruner of a
+    higher-order model has `pruner_bits`; by default both have the same.
     A file stores 4 bits in half a byte and more in a byte, which compression makes smaller.
     """
     of_stages = bits if stage_bits is None else stage_bits
-    for given in (bits, of_stages):
+    of_pruner = bits if pruner_bits is None else pruner_bits
+    for given in (bits, of_stages, of_pruner):
         if given not in _BITS:
             raise ArgumentError(f"bits must be a whole number from 4 to 8, not {given!r}.")
 
@@ -48,14 +52,14 @@ def quantise(model: Model, bits: int = 8, stage_bits: int | None = None) -> Mode
             f"only linear weights can be rounded: the model's scorer is {model.scorer.kind}."
         )
 
-    def rounded(scorer: Any) -> Any:
-        return scorer.with_parameters({"weights": _rounded(scorer.weights, 1 << bits)})
+    def rounded(scorer: Any, to_bits: int = bits) -> Any:
+        return scorer.with_parameters({"weights": _rounded(scorer.weights, 1 << to_bits)})
 
     changed: dict[str, Any] = {"scorer": rounded(model.scorer)}
     if isinstance(model.labeller, StagedLabels):
         changed["labeller"] = StagedLabels(rounded(model.labeller.scorer))
     if isinstance(model.pruner, FirstOrderPruner):
-        changed["pruner"] = replace(model.pruner, scorer=rounded(model.pruner.scorer))
+        changed["pruner"] = replace(model.pruner, scorer=rounded(model.pruner.scorer, of_pruner))
     if model.reranker is not None:
         changed["reranker"] = replace(model.reranker, scorer=rounded(model.reranker.scorer))
     stages = {name: _rounded_stage(stage, 1 << of_stages) for name, stage in model.stages.items()}

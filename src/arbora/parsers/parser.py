@@ -401,9 +401,11 @@ class Parser(Questions, Calibrating):
         write_model(self.model, path)
         beside = self._checkpoint_beside
         if beside is not None and os.path.realpath(beside) == os.path.realpath(path):
-            from arbora.fitting.checkpoint import Checkpoint
+            from arbora.fitting.checkpoint import linear_expert, path_beside
+            from arbora.fitting.sealed_file import remove_sealed
 
-            Checkpoint.remove_beside(beside)
+            for model_path in (beside, linear_expert(beside)):
+                remove_sealed(path_beside(model_path))
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._model is None:

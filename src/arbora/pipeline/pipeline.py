@@ -170,9 +170,10 @@ class Pipeline(Parser):
         super().save(path)
         beside = self._checkpoint_beside
         if beside is not None and os.path.realpath(beside) == os.path.realpath(path):
-            from arbora.pipeline.stage_checkpoint import StageCheckpoint
+            from arbora.fitting.sealed_file import remove_sealed
+            from arbora.pipeline.stage_checkpoint import stage_checkpoint_path
 
-            StageCheckpoint.remove_beside(beside)
+            remove_sealed(stage_checkpoint_path(beside))
 
     def _take(self, stages: dict[str, StoredStage]) -> Pipeline:
         """This pipeline with other stages."""

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from arbora.data import Block
-from arbora.data.temporary_files import remove_leftovers
 from arbora.features import WordClusters
 from arbora.fitting.sealed_file import read_sealed, write_sealed
 from arbora.models.tensor_file import Tensors, parse_json
@@ -83,13 +82,6 @@ class StageCheckpoint:
             skipped=card["skipped"], accuracy=card["trained"], measured_on=card["measured_on"],
             folds=card["folds"], mixed=card["mixed"],
         )  # fmt: skip
-
-    @staticmethod
-    def remove_beside(model_path: str | os.PathLike[str]) -> None:
-        """Removes the file and its temporary files."""
-        path = stage_checkpoint_path(model_path)
-        path.unlink(missing_ok=True)
-        remove_leftovers(path)
 
 
 def stage_checkpoint_path(model_path: str | os.PathLike[str]) -> Path:

@@ -13,7 +13,7 @@ from arbora.errors import ModelError
 
 __all__ = ["VERSION", "checked_settings", "checked_tensors", "stored_entries", "table_bits"]
 
-VERSION = 2  # of the features; weights fit the features of their version only
+VERSION = 3  # of the features; weights fit the features of their version only
 _PAIRS = _core.CLASSES**2
 _MOST_RULES = 1_000_000
 _LONGEST_TEXT = 1000  # letters of a rule

@@ -30,7 +30,7 @@ class Lemmatised:
 
 
 class Lemmatiser:
-    """Fills in LEMMA from FORM, UPOS and FEATS; a stage.
+    """Fills in LEMMA from FORM, UPOS, XPOS and FEATS; a stage.
 
     The lemmas of a word are those that the rules of the treebank make from its form: a change of
     case, another prefix and suffix, or a whole lemma that the form had in training. Their
@@ -74,11 +74,13 @@ class Lemmatiser:
             raise ArgumentError(f"{error}.") from error
         return Lemmatised(filled, answer.probabilities)
 
-    def lemmas(self, form: str, upos: str = "_", feats: str = "_") -> list[tuple[str, float]]:
+    def lemmas(
+        self, form: str, upos: str = "_", feats: str = "_", xpos: str = "_"
+    ) -> list[tuple[str, float]]:
         """All possible lemmas of a word and their probabilities, the best first."""
-        if not all(is_text(value) and value for value in (form, upos, feats)):
-            raise ArgumentError("form, upos and feats must be texts that are not empty.")
-        return self._kernel.analyse(form, upos, feats)
+        if not all(is_text(value) and value for value in (form, upos, feats, xpos)):
+            raise ArgumentError("form, upos, feats and xpos must be texts that are not empty.")
+        return self._kernel.analyse(form, upos, xpos, feats)
 
 
 def _kernel(settings: Mapping[str, Any], tensors: Tensors) -> kernels.LemmaModel:

@@ -18,6 +18,8 @@ struct BoundaryContext {
   std::uint64_t left_digits, right_digits;  // the same, with every digit
   std::uint64_t next;                       // the class that the next chunk begins with
   std::uint64_t ends, starts, spans;        // lengths of known words around the place
+  std::uint64_t runs_known;                 // which runs around the place are known words
+  bool goes_on = false;                     // whether letters or digits follow in the chunk
 
   BoundaryContext(const Characters& text, Index i, Matches& matches) {
     Index begin = i, end = i + 1;  // characters begin ... i, and i + 1 ... end - 1
@@ -37,7 +39,9 @@ struct BoundaryContext {
     Index after = end;
     while (after < text.size() && after < end + kLongestPart && text.is_space(after)) ++after;
     next = static_cast<std::uint64_t>(text.class_at(after));
+    for (Index k = i + 2; k < end && !goes_on; ++k) goes_on = is_word_class(text.classes[at(k)]);
     look_up(i, begin, matches);
+    look_up_runs(text, i, begin, end, matches);
   }
 
   static std::uint64_t shape(const Characters& text, Index begin, Index end,
@@ -70,6 +74,24 @@ struct BoundaryContext {
     }
     starts = longest(matches.from(i + 1));
   }
+
+  // The runs of letters on both sides of the place, and of a mark of punctuation next to it.
+  void look_up_runs(const Characters& text, Index i, Index begin, Index end, Matches& matches) {
+    const auto is_word = [&](Index k) { return is_word_class(text.classes[at(k)]); };
+    const auto is_known = [&](Index from, Index to) {
+      return from < to && to - from <= Matches::kLongest &&
+             (matches.from(from) >> (to - from) & 1u) != 0;
+    };
+    const Index left_end = is_word(i) ? i + 1 : i, right_begin = is_word(i + 1) ? i + 1 : i + 2;
+    Index first = left_end, last = right_begin;
+    while (first > begin && is_word(first - 1)) --first;
+    while (last < end && is_word(last)) ++last;
+    const bool bits[] = {is_known(first, left_end), is_known(right_begin, last),
+                         is_known(first, last),     is_known(first, i + 1),
+                         first == left_end,         right_begin >= last};
+    runs_known = 0;
+    for (const bool bit : bits) runs_known = 2 * runs_known + (bit ? 1u : 0u);
+  }
 };
 
 template <class Take>
@@ -90,6 +112,8 @@ void boundary_features(const Characters& text, Index i, Matches& matches, Take t
   key("web", web, l1, r1);
   key("web kinds", web, cl1, cr1, cr2);
   key("web next", web, r1, r2, c.next);
+  key("web pair", web, cl1, cr1);
+  key("web goes on", web, static_cast<std::uint64_t>(c.goes_on), cr1);
   key("l1", l1);
   key("r1", r1);
   key("l2", l2);
@@ -123,6 +147,11 @@ void boundary_features(const Characters& text, Index i, Matches& matches, Take t
   key("starts", c.starts, cl1, cr1);
   key("spans", c.spans, cl1, cr1);
   key("known", c.ends, c.starts, c.spans);
+  // Letters do not matter here, only marks of punctuation.
+  const std::uint64_t left_mark = is_word_class(text.classes[at(i)]) ? cl1 : kClasses + l1;
+  const std::uint64_t right_mark = is_word_class(text.classes[at(i + 1)]) ? cr1 : kClasses + r1;
+  key("runs known", c.runs_known, left_mark, right_mark);
+  key("runs known next", c.runs_known, left_mark, right_mark, c.next);
 }
 
 }  // namespace arbora::segmentation

@@ -24,7 +24,7 @@ struct LemmaKnowledge {
 };
 
 struct LemmaWord {
-  std::string_view form, upos, feats;
+  std::string_view form, upos, xpos, feats;
 };
 
 // A possible lemma. `state` says what is known of it (see lemma_model.cpp).

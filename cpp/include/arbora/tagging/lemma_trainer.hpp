@@ -35,7 +35,7 @@ class LemmaTrainer {
 
  private:
   struct Example {
-    std::string form, upos, feats, lemma;
+    std::string form, upos, xpos, feats, lemma;
     Index fold;
     double weight;
   };

@@ -18,6 +18,19 @@ struct Neighbours {
   const WordType& at(Index distance) const { return types[here[distance]]; }
 };
 
+// What capitals mean in a sentence, by the words after its first: 0 without letters that have
+// cases, 1 if none has a capital, 2 if all have one (as in headings), 3 if most have one, else 4.
+inline std::uint64_t style_of(const WordType* types, const std::int32_t* here, Index words) {
+  Index capitals = 0, small = 0;
+  for (Index i = 1; i < words; ++i) {
+    capitals += types[here[i]].has_capital ? 1 : 0;
+    small += types[here[i]].is_small ? 1 : 0;
+  }
+  if (capitals + small == 0) return 0;
+  if (capitals == 0) return 1;
+  return small == 0 ? 2 : capitals > small ? 3 : 4;
+}
+
 template <class Take>
 void own_tag_features(const WordType& w, const Take& take) {
   take(key_of("bias"));
@@ -54,7 +67,8 @@ void own_tag_features(const WordType& w, const Take& take) {
 }
 
 template <class Take>
-void context_tag_features(const Neighbours& words, bool is_first, const Take& take) {
+void context_tag_features(const Neighbours& words, bool is_first, std::uint64_t style,
+                          const Take& take) {
   const WordType &w = words.at(0), &a = words.at(-1), &b = words.at(1), &aa = words.at(-2),
                  &bb = words.at(2);
   take(key_of("first flags", static_cast<std::uint64_t>(is_first), w.flags, w.tags));
@@ -87,6 +101,15 @@ void context_tag_features(const Neighbours& words, bool is_first, const Take& ta
   take(key_of("suffix tags+1", w.suffixes[2], b.tags));
   take(key_of("flags-1", a.flags, w.flags));
   take(key_of("flags+1", b.flags, w.flags));
+  take(key_of("flags-1 flags flags+1", a.flags, w.flags, b.flags));
+  take(key_of("flags-2 flags-1 flags", aa.flags, a.flags, w.flags));
+  take(key_of("flags flags+1 flags+2", w.flags, b.flags, bb.flags));
+  take(key_of("lower-1 flags", a.lower, w.flags));
+  take(key_of("flags lower+1", w.flags, b.lower));
+  take(key_of("style flags", style, w.flags, static_cast<std::uint64_t>(is_first)));
+  take(key_of("style tags", style, w.flags, w.tags));
+  take(key_of("style suffix", style, w.flags, w.suffixes[2]));
+  take(key_of("style lower", style, w.flags, w.lower));
   if (a.clusters[0] != 0) take(key_of("cluster-1", a.clusters[0]));
   if (b.clusters[0] != 0) take(key_of("cluster+1", b.clusters[0]));
   if (aa.clusters[0] != 0) take(key_of("cluster-2", aa.clusters[0]));

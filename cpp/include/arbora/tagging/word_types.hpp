@@ -32,6 +32,8 @@ struct WordType {
   // rest of the word. 0 without one.
   std::uint64_t stem_tags = 0, stem_analyses = 0, stem_rest = 0;
   std::uint64_t flags = 0;  // has a digit, has a hyphen, begins with a capital, is all capitals
+  bool has_capital = false,
+       is_small = false;  // begins with a capital; has small letters and does not
   // The parts of speech that the form had, most frequent first; the same for its lower case; its
   // analyses. The atom of a form that is unknown in both cases is 0.
   std::uint64_t tags = 0, lower_tags = 0, analyses = 0;
