@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from arbora.data import Block
-from arbora.fitting.calibration import fit_temperature
+from arbora.fitting.calibration import calibrated
 from arbora.fitting.checkpoint import linear_expert, path_beside
 from arbora.fitting.dev import dev_set_of
 from arbora.fitting.fit import check_fit, fit_model
@@ -71,7 +71,7 @@ def fit_experts(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, Histo
     best = max(scores, key=lambda share: scores[share].deciding, default=_SHARES[0])
     model = _weighted(model, linear, neural, best)
     if dev_set is not None:
-        model = replace(model, temperature=fit_temperature(model, dev_set, fit.threads))
+        model = calibrated(model, dev_set, fit.threads)
         figures = {"uas": scores[best].uas, "las": scores[best].las, "rule": dev_set.gold.rule}
         model = model.with_card(dev=figures)
     experts = {"linear": linear.card.get("dev"), "neural": neural.card.get("dev")}
