@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from arbora import read_conllu, write_conllu
 from arbora.data import read_blocks
 from arbora.data.block import CONLLU_LAYOUT, Block
+from arbora.errors import FileError
 from arbora.testing.slow_data import read_slowly
 from tests.data.zoo import EMPTY_FILES, ODD_FILES, row, treebank_files
 
@@ -103,8 +105,9 @@ def test_any_file(text, chunk_size):
 @given(st.binary(max_size=300))
 def test_any_bytes_end_in_sentences_or_errors(data):
     reader = read_conllu(io.BytesIO(data), skip_bad=True, chunk_size=16)
-    for sentence in reader:
-        columns(sentence)
+    with contextlib.suppress(FileError):  # the first bytes of a compressed file, for instance
+        for sentence in reader:
+            columns(sentence)
 
 
 def test_long_sentences_and_lines():

@@ -66,8 +66,10 @@ def test_type_hover_require_drag_relabel_undo(open_page, address, size):
     assert page.locator(".chosen-word").inner_text() == "man obj of “saw”"
     if size is not PHONE:
         word(page, "telescope").hover()
-        assert page.locator("g.other text").all_text_contents() == ["40 %"]
-    assert word(page, "telescope").get_attribute("title").startswith("heads: saw 60 %, man 40 %")
+        (other,) = page.locator("g.other text").all_text_contents()
+        assert re.fullmatch(r"\d+ %", other)
+    title = word(page, "telescope").get_attribute("title")
+    assert re.match(r"heads: saw \d+ %, man \d+ %", title)
     # require another arc by dragging: the telescope belongs to the man
     word(page, "telescope").click()
     drag(page, word(page, "telescope"), word(page, "man"))

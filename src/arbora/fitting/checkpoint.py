@@ -16,7 +16,7 @@ from arbora.errors import ModelError
 from arbora.features import EdgeClusters, StoredEdgeClusters, WordClusters
 from arbora.features.word_vectors import WordVectors
 from arbora.fitting.loop import History, Parameters
-from arbora.fitting.sealed_file import read_sealed, write_sealed
+from arbora.fitting.sealed_file import read_sealed, remove_sealed, write_sealed
 from arbora.fitting.trainer import State, Trainer
 from arbora.models.model import Model
 from arbora.models.model_file import to_bytes
@@ -24,7 +24,16 @@ from arbora.models.tensor_file import Tensors, checksum_of, parse_json, with_zer
 from arbora.options import AdamOptions, ParserOptions, RiskOptions
 from arbora.scoring import Scorer
 
-__all__ = ["LEARNT", "PASSES", "Checkpoint", "Saved", "fingerprint", "linear_expert", "path_beside"]
+__all__ = [
+    "LEARNT",
+    "PASSES",
+    "Checkpoint",
+    "Saved",
+    "fingerprint",
+    "linear_expert",
+    "path_beside",
+    "remove_beside",
+]
 
 # Keys of a pruner: its completed passes, or its weights once it is trained.
 PASSES, LEARNT = "passes", "learnt"
@@ -186,6 +195,12 @@ def path_beside(model_path: str | os.PathLike[str]) -> Path:
 def linear_expert(model_path: str | os.PathLike[str]) -> str:
     """The path beside which the linear scorer of a model with two scorers has its checkpoint."""
     return f"{os.fspath(model_path)}.linear"
+
+
+def remove_beside(model_path: str | os.PathLike[str]) -> None:
+    """Removes the checkpoints of a model file and their temporary files."""
+    for path in (model_path, linear_expert(model_path)):
+        remove_sealed(path_beside(path))
 
 
 _PLACES, _VALUES, _LENGTH = "#places", "#values", "#length"

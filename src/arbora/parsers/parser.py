@@ -401,11 +401,9 @@ class Parser(Questions, Calibrating):
         write_model(self.model, path)
         beside = self._checkpoint_beside
         if beside is not None and os.path.realpath(beside) == os.path.realpath(path):
-            from arbora.fitting.checkpoint import linear_expert, path_beside
-            from arbora.fitting.sealed_file import remove_sealed
+            from arbora.fitting.checkpoint import remove_beside
 
-            for model_path in (beside, linear_expert(beside)):
-                remove_sealed(path_beside(model_path))
+            remove_beside(beside)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._model is None:

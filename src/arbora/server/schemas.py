@@ -29,7 +29,7 @@ class _Choices(_Request):
     decode: Literal["map", "mbr"] | None = Field(
         None, description="The best tree (map), or the tree with most expected correct arcs (mbr)."
     )
-    trees: Literal["projective", "nonprojective"] | None = Field(
+    trees: Literal["nonprojective", "projective"] | None = Field(
         None, description="Class of trees; by default the model's."
     )
     root: Literal["single", "multi"] | None = Field(

@@ -66,14 +66,14 @@ class App {
     this.showModel();
     if (about.retraining) addTraining(this);
     if (about.document) await this.take(await Work.ofServer());
-    else if (!this.restore()) {
+    else if (!(await this.restore())) {
       byId("text").value = EXAMPLE;
       await this.parseText();
     }
     document.body.dataset.ready = "yes";
   }
 
-  restore() {
+  async restore() {
     const draft = Work.draft();
     if (!draft) return false;
     if (!draft.items) {
@@ -82,7 +82,7 @@ class App {
     }
     const work = Work.fromDraft(draft);
     if (work.kind === "text") byId("text").value = work.items.map((item) => new Sentence(item.text).text).join(" ");
-    this.take(work);
+    await this.take(work);
     return true;
   }
 
