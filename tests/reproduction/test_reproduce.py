@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arbora.cli import app
-from arbora.errors import ArgumentError
+from arbora.errors import ArboraError, ArgumentError
 from arbora.reproduction import read_recipe, reproduce
 from arbora.reproduction.jobs import Job
 from arbora.reproduction.recipe import Corpus
@@ -209,6 +211,19 @@ def test_processes_make_no_difference(recipe, finished, tmp_path):
     out, _ = finished
     run(recipe, tmp_path, processes=2)
     assert (tmp_path / "small.json").read_bytes() == (out / "small.json").read_bytes()
+
+
+def test_a_process_that_ends_by_itself(recipe, tmp_path, monkeypatch):
+    class Broken(ProcessPoolExecutor):
+        def submit(self, *_):
+            future = Future()
+            future.set_exception(BrokenProcessPool("gone"))
+            self._processes = None  # as the pool does
+            return future
+
+    monkeypatch.setattr("arbora.reproduction.jobs.ProcessPoolExecutor", Broken)
+    with pytest.raises(ArboraError, match=r"fewer --jobs; finished runs are kept\.$"):
+        run(recipe, tmp_path, processes=2)
 
 
 @pytest.mark.parametrize(

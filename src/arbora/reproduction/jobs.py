@@ -13,6 +13,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, fields, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -126,10 +127,16 @@ class Workshop:
                         self._finish(running[future], *future.result())
                         remaining = clock.left(running[future].cost)
                         progress(done, total, self._line(running[future]), remaining)
-            except BaseException:
+            except BaseException as error:
+                processes = pool._processes or {}  # noqa: SLF001  # no public way
                 pool.shutdown(wait=False, cancel_futures=True)
-                for process in list(pool._processes.values()):  # noqa: SLF001  # no public way
+                for process in list(processes.values()):
                     process.terminate()
+                if isinstance(error, BrokenProcessPool):
+                    raise ArboraError(
+                        "a process ended by itself, for lack of memory perhaps: run the command "
+                        "again with fewer --jobs; finished runs are kept."
+                    ) from error
                 raise
 
     def _line(self, job: Job) -> str:
