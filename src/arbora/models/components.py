@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -163,7 +164,7 @@ class JointLabels(_WithoutTable):
 
 
 @dataclass(frozen=True)
-class SoftmaxLabels:
+class SoftmaxLabels(ABC):
     """Labels chosen after the tree, each by a softmax.
 
     `of_root` marks the labels that arcs from the root have, and other arcs have not.
@@ -205,10 +206,11 @@ class SoftmaxLabels:
             scores[(heads == 0)[:, None] != self.of_root] = -np.inf
         return scores
 
+    @abstractmethod
     def _all_scores(
         self, encoded: Encoded, sentences: NDArray[np.int64], heads: IntArray
     ) -> FloatArray:
-        raise NotImplementedError
+        """The scores of all labels for each arc."""
 
 
 @dataclass(frozen=True)
