@@ -28,6 +28,7 @@ __all__ = ["GENERATION", "Job", "Progress", "Workshop"]
 
 # Raised when features or learners change, so that older results are not used again.
 GENERATION = 1
+_MANY_WORDS = 100_000  # of a treebank that is not cut, to estimate times
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,12 @@ class Job:
     settings: Mapping[str, Any]
     rule: str
     quick: Quick | None
-    cost: float  # relative; long jobs start first
+    cost: float  # relative, for the same number of words; long jobs start first
+
+    @property
+    def weight(self) -> float:
+        """The expected duration, relative to that of other jobs."""
+        return self.cost * min(self.corpus.train_words or _MANY_WORDS, _MANY_WORDS)
 
     def key(self, fingerprint: int) -> str:
         """A name that depends on everything that determines the result, and on nothing else."""
@@ -103,15 +109,15 @@ class Workshop:
         """Runs all jobs that have no result yet, original data and long jobs first."""
         every = list({self._key(job): job for job in jobs}.values())
         waiting = [job for job in every if self.result(job) is None]
-        waiting.sort(key=lambda job: (not job.corpus.original, -job.cost))
+        waiting.sort(key=lambda job: (not job.corpus.original, -job.weight))
         total, done = len(every), len(every) - len(waiting)
         progress(done, total, f"{done} of {total} results are here already", None)
-        clock = _Clock(sum(job.cost for job in waiting))
+        clock = _Clock(sum(job.weight for job in waiting))
         if self.processes == 1:
             for job in waiting:
                 done += 1
                 self._finish(job, *work(job, self.treebanks, self.folder))
-                progress(done, total, self._line(job), clock.left(job.cost))
+                progress(done, total, self._line(job), clock.left(job.weight))
             return
         # spawn: a forked child would inherit the state of the parent's threads.
         with ProcessPoolExecutor(self.processes, get_context("spawn"), _begin_worker) as pool:
@@ -125,7 +131,7 @@ class Workshop:
                     for future in ready:
                         done += 1
                         self._finish(running[future], *future.result())
-                        remaining = clock.left(running[future].cost)
+                        remaining = clock.left(running[future].weight)
                         progress(done, total, self._line(running[future]), remaining)
             except BaseException as error:
                 processes = pool._processes or {}  # noqa: SLF001  # no public way
@@ -176,16 +182,16 @@ def work(job: Job, treebanks: Treebanks, folder: Path) -> tuple[dict[str, Any], 
 
 
 class _Clock:
-    """Estimates the time left from the cost of what is done."""
+    """Estimates the time left from the weight of what is done."""
 
-    def __init__(self, cost: float) -> None:
-        self._cost, self._done, self._started = cost, 0.0, time.monotonic()
+    def __init__(self, weight: float) -> None:
+        self._weight, self._done, self._started = weight, 0.0, time.monotonic()
 
-    def left(self, cost: float) -> float:
-        """The seconds left after another job of this cost."""
-        self._done += cost
+    def left(self, weight: float) -> float:
+        """The seconds left after another job of this weight."""
+        self._done += weight
         elapsed = time.monotonic() - self._started
-        return elapsed * (self._cost - self._done) / max(self._done, 1e-9)
+        return elapsed * (self._weight - self._done) / max(self._done, 1e-9)
 
 
 def _read(path: Path) -> Any:
