@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from arbora.reproduction.recipe import Claim, TableSpec, Way
 from arbora.reproduction.results import Results, corpora_of
 from arbora.reproduction.tables import WAYS, Table, p_value
@@ -49,12 +51,14 @@ def _decided(holds: bool, figure: str) -> Verdict:
 def _better(results: Results, _: dict[str, Table], claim: Claim, way: Way) -> Verdict:
     """Column `better` is above column `than` on average, with p at most `level` if that is given.
 
-    With `not_significant`, the claim is that it is not better at this level.
+    With `not_significant`, the claim is that it is not better at this level. `language` chooses a
+    treebank, `without` leaves one out.
     """
     spec, settings = results.recipe.table(claim.table), claim.settings
-    found = results.compare(
-        spec, settings["than"], settings["better"], way, settings.get("language")
-    )
+    languages = [one.language for one in results.corpora if one.language != settings.get("without")]
+    if "language" in settings:
+        languages = [settings["language"]]
+    found = results.compare(spec, settings["than"], settings["better"], way, languages)
     if found is None:
         return _MISSING
     test = settings.get("test", "permutation")
@@ -98,6 +102,8 @@ def _within(results: Results, _: dict[str, Table], claim: Claim, way: Way) -> Ve
     """All figures of `columns` are at least `low` and at most `high`, in all but `except` cells."""
     spec, settings = results.recipe.table(claim.table), claim.settings
     rows = _values(results, spec, settings["columns"], way)
+    if "language" in settings:
+        rows = {name: row for name, row in rows.items() if name == settings["language"]}
     if not rows:
         return _MISSING
     low, high = settings.get("low", float("-inf")), settings.get("high", float("inf"))
@@ -128,16 +134,46 @@ def _mean_difference(results: Results, _: dict[str, Table], claim: Claim, way: W
     return _decided(mean > 0, f"{mean:+.2f} on average; above in {positive} of {len(gains)}")
 
 
-def _measured(results: Results, tables: dict[str, Table], claim: Claim, way: Way) -> Verdict:
-    """A figure of a measurement is at least `low` and at most `high`."""
-    settings, table = claim.settings, tables[claim.table]
-    wanted: dict[str, Any] = settings["where"]
-    found = [
+def _narrower(results: Results, _: dict[str, Table], claim: Claim, way: Way) -> Verdict:
+    """The figures of `columns` differ less from each other than those of `others`, everywhere."""
+    spec, settings = results.recipe.table(claim.table), claim.settings
+    rows = _values(results, spec, [*settings["columns"], *settings["others"]], way)
+    if not rows:
+        return _MISSING
+    split = len(settings["columns"])
+    ranges = {
+        language: (np.ptp(cells[:split]), np.ptp(cells[split:])) for language, cells in rows.items()
+    }
+    text = ", ".join(f"{name} {a:.2f} against {b:.2f}" for name, (a, b) in ranges.items())
+    return _decided(all(a < b for a, b in ranges.values()), text)
+
+
+def _figures(table: Table, wanted: dict[str, Any]) -> list[float]:
+    """The figures of a measurement whose entries are as wanted."""
+    return [
         value["value"]
         for value in table.values
         if all(value.get(name) == text for name, text in wanted.items())
         and value["value"] is not None
     ]
+
+
+def _measured_above(results: Results, tables: dict[str, Table], claim: Claim, way: Way) -> Verdict:
+    """A figure of a measurement is above all `others`."""
+    settings, table = claim.settings, tables[claim.table]
+    found = _figures(table, settings["where"])
+    others = [_figures(table, other) for other in settings["others"]]
+    if not found or not all(others) or way != "printed" or not results.corpora:
+        return _MISSING
+    highest = [max(one) for one in others]
+    text = f"{min(found):.2f} against {', '.join(f'{one:.2f}' for one in highest)}"
+    return _decided(min(found) > max(highest), text)
+
+
+def _measured(results: Results, tables: dict[str, Table], claim: Claim, way: Way) -> Verdict:
+    """A figure of a measurement is at least `low` and at most `high`."""
+    settings = claim.settings
+    found = _figures(tables[claim.table], settings["where"])
     if not found or way != "printed" or not results.corpora:
         return _MISSING
     low, high = settings.get("low", float("-inf")), settings.get("high", float("inf"))
@@ -151,7 +187,9 @@ CHECKS: dict[str, Check] = {
     "above all": _above_all,
     "within": _within,
     "mean difference": _mean_difference,
+    "narrower": _narrower,
     "measured": _measured,
+    "measured above": _measured_above,
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -161,15 +161,22 @@ class Results:
         return None if taken is None else value - taken
 
     def compare(
-        self, table: TableSpec, a: str, b: str, way: Way, only: str | None = None
+        self,
+        table: TableSpec,
+        a: str,
+        b: str,
+        way: Way,
+        languages: Collection[str] | None = None,
     ) -> Comparison | None:
-        """Column b against column a, over all treebanks of the table or one language."""
+        """Column b against column a, over all treebanks of the table or of some languages."""
         one, other = table.column(a), table.column(b)
         gains, differences = [], []
         for corpus in corpora_of(self.recipe, table, self.corpora):
             first = self.cell(one.systems, way, corpus, one.decoder)
             second = self.cell(other.systems, way, corpus, other.decoder)
-            if first is None or second is None or only not in (None, corpus.language):
+            if first is None or second is None:
+                continue
+            if languages is not None and corpus.language not in languages:
                 continue
             measure = "las" if other.measure == "las" else "uas"
             gains.append(second.right(measure) - first.right(measure))
