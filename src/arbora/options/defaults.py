@@ -138,6 +138,9 @@ def default_values(options: ParserOptions) -> dict[str, Any]:
         values["first_temperature"], values["last_temperature"] = learner.temperatures
     if isinstance(optimizer, AdaGradOptions):
         values["rate"] = _adagrad_rate(options, training)
+    if isinstance(optimizer, ExponentiatedGradientOptions):
+        # Of max-margin: chosen on the dev sets of benchmarks/recipes/max_margin.toml.
+        values["regularization"] = 100.0 if isinstance(learner, MaxMarginOptions) else 10.0
     return values
 
 

@@ -38,6 +38,7 @@ class OnlineOptions(Component):
 
 _RATE = "Learning rate, or auto to search for one on a tenth of the sentences."
 _REGULARIZATION = "Strength of the L2 regulariser: X / 2 times the sum of squared weights."
+_DEFAULT_REGULARIZATION = "10; 1 with sgd, lbfgs and cg; 100 with maxmargin"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class AdaGradOptions(OnlineOptions):
     )  # fmt: skip
     regularization: float = option(
         10.0, _REGULARIZATION, "Learning", low=0.0, high=1e12, kept=False,
-        default_text="10; 1 with sgd, lbfgs and cg",
+        default_text=_DEFAULT_REGULARIZATION,
     )  # fmt: skip
 
 
@@ -111,9 +112,10 @@ class ExponentiatedGradientOptions(Component):
     """Exponentiated gradient on the dual (Koo et al. 2007, Figure 2)."""
 
     tag: ClassVar[str] = "eg"
-    regularization: float = option(
-        10.0, _REGULARIZATION, "Learning", low=1e-12, high=1e12, kept=False
-    )
+    regularization: float | None = option(
+        None, _REGULARIZATION, "Learning", low=1e-12, high=1e12, kept=False,
+        default_text=_DEFAULT_REGULARIZATION,
+    )  # fmt: skip
 
 
 OptimizerOptions = (
