@@ -114,9 +114,10 @@ def _within(results: Results, _: dict[str, Table], claim: Claim, way: Way) -> Ve
     ]
     outside = [f"{name} {value:.2f}" for value, name in cells if not low <= value <= high]
     smallest, largest = min(cells)[0], max(cells)[0]
-    text = f"{smallest:.2f} to {largest:.2f} in {len(cells)} cells"
+    digits = 2 if largest >= 1 else 4  # seconds
+    text = f"{smallest:.{digits}f} to {largest:.{digits}f} in {len(cells)} cells"
     if len(cells) == 1:
-        text = f"{smallest:.2f}"
+        text = f"{smallest:.{digits}f}"
     elif outside:
         text += f"; outside: {', '.join(outside)}"
     return _decided(len(outside) <= settings.get("except", 0), text)
