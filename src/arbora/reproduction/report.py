@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "Runs", "write_report"]
 
+_ROOM = 28  # letters below a panel
 _LINES = (("#2b5c8a", "o-"), ("#c44e52", "s-"), ("#8c8c3e", "^--"), ("#6b4c9a", "d:"))
 
 
@@ -204,6 +205,8 @@ def _draw(axes: Axes, table: Table, title: str, lines: dict[str, list[float | No
         known = [(place, value) for place, value in enumerate(values) if value is not None]
         axes.plot(*zip(*known, strict=True), style, color=colour, label=name, linewidth=1.8)
     axes.set_xticks(range(len(table.axis)), table.axis)
+    if sum(map(len, table.axis)) > _ROOM:
+        axes.tick_params(axis="x", rotation=60, labelsize=8)
     axes.set(xlabel=table.axis_title, title=title)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
