@@ -10,7 +10,7 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 KINDS = ("bert", "roberta")
 _SIZES = {
     "hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 12,
-    "max_position_embeddings": 18,
+    "max_position_embeddings": 34,
 }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ __all__ = ["read_encoder"]
 
 Arrays = dict[str, NDArray[np.float32]]
 
+_TOLERANCE = 1e-3  # of single precision in a batch and alone
 _ARRAYS = ("model.safetensors", "model.safetensors.index.json")
 _PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 
@@ -90,22 +91,29 @@ def _read_arrays(folder: Path, settings: dict[str, Any]) -> Arrays:
 
 
 def _dimensions(config: str, tokenizer: str, arrays: Arrays) -> int:
-    """The size of a word's vector; raises unless the encoder reads a sentence."""
+    """The size of a word's vector; raises unless the encoder reads sentences."""
     import torch
 
     shapes = {name: values.shape for name, values in arrays.items()}
     encoder = PretrainedEncoder(config, tokenizer, 1, shapes)
     try:
-        windows = encoder.windows_of_forms([["a", "b"]])[0]
-        tasks = [(one, np.arange(one.first, one.last)) for one in windows]
+        tensors = encoder.tensors(arrays)
+        tasks, rows = [], 0
+        for windows in encoder.windows_of_forms([["a"], ["a", "b", "c", "d"]]):
+            for one in windows:
+                tasks.append((one, np.arange(rows, rows + one.last - one.first)))
+                rows += one.last - one.first
         with torch.no_grad():
-            found = encoder.vectors(encoder.tensors(arrays), tasks, 2)
+            found = encoder.vectors(tensors, tasks, rows)
+            alone = encoder.vectors(tensors, tasks[:1], 1)
     except ModelError:
         raise
     except Exception as problem:
-        raise ModelError("the encoder fails on a sentence of two words.") from problem
+        raise ModelError("the encoder fails on short sentences.") from problem
     if not torch.isfinite(found).all():
         raise ModelError("the encoder's vectors are not finite.")
+    if not torch.allclose(found[:1], alone, rtol=_TOLERANCE, atol=_TOLERANCE):
+        raise ModelError("the encoder's vectors depend on the longer sentences beside a sentence.")
     return encoder.dimensions
 
 

@@ -174,7 +174,7 @@ class PretrainedEncoder:
             [*before, *(piece for word in one.pieces for piece in word), *after] for one in windows
         ]
         longest = max(map(len, ids))
-        table = np.zeros((len(ids), longest), dtype=np.int64)
+        table = np.full((len(ids), longest), module.config.pad_token_id or 0, dtype=np.int64)
         mask = np.zeros((len(ids), longest), dtype=np.int64)
         places, owners, sizes = [], [], []
         for row, (own, window) in enumerate(zip(ids, windows, strict=True)):
