@@ -171,9 +171,7 @@ def test_the_gradient_reaches_every_array_of_the_encoder(given):
     assert len(names) == len(given.arrays) + 1
     for name in names:
         direction, step = rng.normal(size=parameters[name].shape), 1e-6
-        ends = [
-            total({name: parameters[name] + sign * step * direction}) for sign in (1.0, -1.0)
-        ]
+        ends = [total({name: parameters[name] + sign * step * direction}) for sign in (1.0, -1.0)]
         slope = (ends[0] - ends[1]) / (2 * step)
         own = float((gradient[name] * direction).sum())
         assert own == pytest.approx(slope, rel=1e-5, abs=1e-6)

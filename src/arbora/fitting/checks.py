@@ -65,6 +65,7 @@ def check_encoder(options: ParserOptions, given: bool) -> None:
         if getattr(scorer, name) != getattr(NeuralOptions, name):
             raise ArgumentError(f"{spelled(name)} requires {spelled('encoder')}.")
 
+
 def check_optimizer(options: ParserOptions, given: Scorer | None) -> None:
     """Raises an error for Adam with a linear scorer, or a neural one without PyTorch."""
     if isinstance(options.scorer, NeuralOptions):

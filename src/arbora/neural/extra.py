@@ -21,6 +21,6 @@ def require_transformers(what: str) -> None:
     """Raises unless PyTorch and transformers are installed; `what` needs them."""
     if find_spec("torch") is None or find_spec("transformers") is None:
         raise ArgumentError(
-            f'{what} requires PyTorch and transformers: install them with pip install '
+            f"{what} requires PyTorch and transformers: install them with pip install "
             '"arbora[encoder]".'
         )

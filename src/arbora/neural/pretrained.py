@@ -176,7 +176,9 @@ class PretrainedEncoder:
         longest = max(map(len, ids))
         table = np.full((len(ids), longest), module.config.pad_token_id or 0, dtype=np.int64)
         mask = np.zeros((len(ids), longest), dtype=np.int64)
-        places, owners, sizes = [], [], []
+        places: list[int] = []  # of pieces in the table
+        owners: list[int] = []  # the words that they belong to
+        sizes: list[int] = []  # of words
         for row, (own, window) in enumerate(zip(ids, windows, strict=True)):
             table[row, : len(own)], mask[row, : len(own)] = own, 1
             for start, end in window.own():

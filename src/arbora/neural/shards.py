@@ -87,7 +87,8 @@ def make_shard(
         feats, features = _used(numbered.feats, numbered.features[places])
     tokens = {name: numbers[places] for name, numbers in numbered.tokens.items()}
     return Shard(
-        members, sentences, places, lengths, counts, padded, tokens, spellings, characters, features, feats,
+        members, sentences, places, lengths, counts, padded, tokens, spellings, characters,
+        features, feats,
         numbered.given[places] if len(numbered.given) else numbered.given,
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 __all__ = ["Window", "windows_of"]
 
@@ -54,7 +55,7 @@ def windows_of(pieces: Sequence[tuple[int, ...]], limit: int) -> list[Window]:
             half -= lengths[back]
         begin = back
     cuts = [0]
-    for (_, end), (begin, _) in zip(spans, spans[1:], strict=False):
+    for (_, end), (begin, _) in pairwise(spans):
         cuts.append((begin + end) // 2 if begin < end else end)
     cuts.append(len(pieces))
     return [

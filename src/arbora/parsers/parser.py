@@ -166,11 +166,13 @@ class Parser(Questions, Calibrating):
 
         from arbora.fitting.experts import fit_parser
         from arbora.fitting.fit import Fit, check_fit
+        from arbora.neural.encoder_folder import read_encoder
 
         if resume and checkpoint is None:
             raise ArgumentError("resume requires checkpoint, the path of the model file.")
         if start is not None:
-            self._check_start(word_clusters, edge_clusters, vectors, encoder)
+            own = {"word_clusters": word_clusters, "vectors": vectors, "encoder": encoder}
+            self._check_start(**own, edge_clusters=edge_clusters)
             self.options = start.model.options.continued(self._given)
         reading: dict[str, Any] = {"format": format, "skip_bad": skip_bad, "on_error": on_error}
         train_block = read_annotated(train, "training", **reading)
@@ -180,18 +182,13 @@ class Parser(Questions, Calibrating):
             word_clusters = read_clusters(word_clusters)
         if isinstance(vectors, str | os.PathLike):
             vectors = read_vectors(vectors)
-        pretrained = None
-        if encoder is not None:
-            from arbora.neural.encoder_folder import read_encoder
-
-            pretrained = read_encoder(encoder)
         clusters = self._edge_clusters(edge_clusters)
         if clusters is None and sources and start is None and self._can_have_sources():
             clusters = SourceClusters.of(train_block)
         fit = Fit(
             self.options, self.threads, self.scorer, None if start is None else start.model,
             word_clusters, observer, checkpoint, resume, clusters, vectors=vectors,
-            pretrained=pretrained,
+            pretrained=None if encoder is None else read_encoder(encoder),
         )  # fmt: skip
         check_fit(fit)
         fit, train_block, dev_block = self._before_fit(fit, train_block, dev_block)
@@ -208,15 +205,9 @@ class Parser(Questions, Calibrating):
         self._after_fit()
         return self if aside is None else self.calibrate(aside)
 
-    def _check_start(
-        self, word_clusters: object, edge_clusters: object, vectors: object, encoder: object
-    ) -> None:
+    def _check_start(self, **given: object) -> None:
         """Raises for what a parser to continue from has already."""
-        given = {
-            "word_clusters": word_clusters, "edge_clusters": edge_clusters, "scorer": self.scorer,
-            "vectors": vectors, "encoder": encoder,
-        }  # fmt: skip
-        for name, value in given.items():
+        for name, value in {**given, "scorer": self.scorer}.items():
             if value is not None:
                 raise ArgumentError(f"{name} cannot be combined with start, which has its own.")
 
