@@ -50,6 +50,44 @@ TEST_CASE("Sigmoids of packs") {
   }
 }
 
+// Sums over the beginning of rows, beside a loop; numbers behind are not finite.
+template <class T>
+void check_row_sums() {
+  Workspace workspace;
+  for (Index count = 0; count <= 11; ++count) {
+    const auto a = Row<T>::carve(workspace, 16), b = Row<T>::carve(workspace, 16);
+    for (Index i = 0; i < 16; ++i) {
+      const double x = i < count ? 1.0 + static_cast<double>(i) : HUGE_VAL;
+      a.set(i, T{x});
+      b.set(i, T{0.5 * x});
+    }
+    double sum = 0.0, dot = 0.0;
+    for (Index i = 0; i < count; ++i) {
+      const double x = 1.0 + static_cast<double>(i);
+      sum += x;
+      dot += 0.5 * x * x;
+    }
+    CHECK(Number<T>::to_double(sum_of(a, count)) == near(sum, 1e-15));
+    CHECK(Number<T>::to_double(dot_of(a, b, count)) == near(dot, 1e-15));
+    add_scaled(a, T{2.0}, b, count);
+    CHECK(Number<T>::to_double(sum_of(a, count)) == near(2.0 * sum, 1e-15));
+    if (count < 16) CHECK(Number<T>::to_double(a.get(count)) == HUGE_VAL);
+  }
+}
+
+TEST_CASE("Sums of rows") {
+  SUBCASE("of doubles") { check_row_sums<double>(); }
+  SUBCASE("of wide numbers") { check_row_sums<Wide>(); }
+  SUBCASE("of four packs at once, which add up as each alone") {
+    const Pack x[4] = {{1e-17, 1.0, 0.3, 7.0},
+                       {0.1, 0.2, 0.3, 0.4},
+                       {1e9, -1e9, 1e-9, 3.0},
+                       {5.0, 1e-30, 2.0, 0.7}};
+    const Pack sums = sums_of(x[0], x[1], x[2], x[3]);
+    for (Index i = 0; i < 4; ++i) CHECK(sums[i] == sum_of(x[i]));
+  }
+}
+
 TEST_CASE("Wide numbers") {
   SUBCASE("round like doubles within their range") {
     std::mt19937_64 random(1);

@@ -169,6 +169,48 @@ ARBORA_INLINE typename Row<T>::Vec spread(T x) {
   return Row<T>::spread(x);
 }
 
+// row[at + i] = the total of x[i].
+template <class T>
+ARBORA_INLINE void set_totals(Row<T> row, Index at, const typename Row<T>::Vec (&x)[4]) {
+  for (Index i = 0; i < 4; ++i) row.set(at + i, Row<T>::total(x[i]));
+}
+ARBORA_INLINE void set_totals(Row<double> row, Index at, const Pack (&x)[4]) {
+  row.store(at, sums_of(x[0], x[1], x[2], x[3]));
+}
+
+// The functions of the first `count` numbers of rows work in steps, and one by one at the end:
+// nothing behind is read.
+template <class T>
+ARBORA_INLINE T sum_of(Row<T> row, Index count) {
+  auto steps = spread(Number<T>::zero());
+  Index i = 0;
+  for (; i + Row<T>::width <= count; i += Row<T>::width) steps = steps + row.load(i);
+  T sum = Row<T>::total(steps);
+  for (; i < count; ++i) sum = sum + row.get(i);
+  return sum;
+}
+
+template <class T>
+ARBORA_INLINE T dot_of(Row<T> a, Row<T> b, Index count) {
+  auto steps = spread(Number<T>::zero());
+  Index i = 0;
+  for (; i + Row<T>::width <= count; i += Row<T>::width) steps = steps + a.load(i) * b.load(i);
+  T sum = Row<T>::total(steps);
+  for (; i < count; ++i) sum = sum + a.get(i) * b.get(i);
+  return sum;
+}
+
+// into += factor * row
+template <class T>
+ARBORA_INLINE void add_scaled(Row<T> into, T factor, Row<T> row, Index count) {
+  const auto all = spread(factor);
+  Index i = 0;
+  for (; i + Row<T>::width <= count; i += Row<T>::width) {
+    into.store(i, into.load(i) + all * row.load(i));
+  }
+  for (; i < count; ++i) into.set(i, into.get(i) + factor * row.get(i));
+}
+
 // The smallest multiple of the row's step that is at least `count`.
 template <class T>
 constexpr Index whole_steps(Index count) {

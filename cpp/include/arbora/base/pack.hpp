@@ -16,6 +16,12 @@ inline constexpr Index kPackWidth = 4;
 
 #if (defined(__GNUC__) || defined(__clang__)) && !defined(ARBORA_PORTABLE_PACK)
 
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define ARBORA_SHUFFLES
+#endif
+#endif
+
 using Pack = double __attribute__((vector_size(32)));
 using PackBits = std::uint64_t __attribute__((vector_size(32)));
 
@@ -93,6 +99,19 @@ ARBORA_INLINE Pack load_pack(const double* p) {
 ARBORA_INLINE void store_pack(double* p, Pack v) { std::memcpy(p, &v, sizeof v); }
 ARBORA_INLINE Pack magnitude(Pack v) { return larger(v, splat(0.0) - v); }
 ARBORA_INLINE double sum_of(Pack v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+// The sums of four packs, each added up as `sum_of` does.
+ARBORA_INLINE Pack sums_of(Pack a, Pack b, Pack c, Pack d) {
+#if defined(ARBORA_SHUFFLES)
+  const Pack ab =
+      __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
+  const Pack cd =
+      __builtin_shufflevector(c, d, 0, 1, 4, 5) + __builtin_shufflevector(c, d, 2, 3, 6, 7);
+  return __builtin_shufflevector(ab, cd, 0, 2, 4, 6) + __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
+#else
+  const double sums[kPackWidth] = {sum_of(a), sum_of(b), sum_of(c), sum_of(d)};
+  return load_pack(sums);
+#endif
+}
 ARBORA_INLINE double product_of(Pack v) { return (v[0] * v[2]) * (v[1] * v[3]); }
 
 // Counts that are rounded up to whole packs.

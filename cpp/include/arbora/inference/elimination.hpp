@@ -45,13 +45,10 @@ inline constexpr Index kBlock = 4;
 template <class T>
 ARBORA_INLINE void eliminate_column(Elimination<T>& tape, Index k, Index block_top) {
   const Row<T> p = tape.p.row(k);
-  T s = Number<T>::zero();
-  for (Index h = 0; h < k; ++h) {
-    T weight = tape.w.get(h, k);
-    for (Index j = block_top; j > k; --j) weight = weight + tape.p.get(j, h) * tape.w.get(j, k);
-    p.set(h, weight);
-    if (h > 0 || tape.root == Root::multi) s = s + weight;
-  }
+  for (Index h = 0; h < k; ++h) p.set(h, tape.w.get(h, k));
+  for (Index j = block_top; j > k; --j) add_scaled(p, tape.w.get(j, k), tape.p.row(j), k);
+  const Index first = tape.root == Root::multi ? 0 : 1;
+  const T s = sum_of(p.from(first), k - first);
   const T inverse = Number<T>::one() / s;
   for (Index h = 0; h < k; ++h) p.set(h, p.get(h) * inverse);
   tape.s.set(k, s);
@@ -123,15 +120,22 @@ ARBORA_INLINE void pull_rows(Matrix<T> g, Row<T> p, Row<T> via, Row<T> into, Row
   }
   for (Index m = 0; m < columns; m += Row<T>::width) {
     const Vec along = via.load(m);
-    Vec sum = into.load(m);
-    for (Index i = 0; i < rows; ++i) {
+    const Vec first = row[0].load(m);
+    Vec sum = weight[0] * first;
+    dot[0] = dot[0] + first * along;
+    for (Index i = 1; i < rows; ++i) {
       const Vec x = row[i].load(m);
       sum = sum + weight[i] * x;
       dot[i] = dot[i] + x * along;
     }
-    into.store(m, sum);
+    // Last: what the rows before have stored here may not have arrived yet.
+    into.store(m, into.load(m) + sum);
   }
-  for (Index i = 0; i < rows; ++i) d.set(h + i, Row<T>::total(dot[i]));
+  if constexpr (rows == 4) {
+    set_totals(d, h, dot);
+  } else {
+    for (Index i = 0; i < rows; ++i) d.set(h + i, Row<T>::total(dot[i]));
+  }
 }
 
 // G = d log Z / d w for the weights as they were before elimination, by the reverse sweep:
@@ -153,9 +157,7 @@ ARBORA_INLINE void reverse_sweep(const Elimination<T>& tape, Matrix<T> g, Row<T>
     }
     for (; h < k; ++h) pull_rows<T, 1>(g, p, via, into, d, h, columns);
 
-    T t = Number<T>::zero();
-    for (h = 0; h < k; ++h) t = t + p.get(h) * d.get(h);
-    const T one_less = Number<T>::one() - t;
+    const T one_less = Number<T>::one() - dot_of(p, d, k);
     const T inverse = Number<T>::one() / tape.s.get(k);
     for (h = 0; h < k; ++h) {
       const bool absolute = h == 0 && tape.root == Root::single;
