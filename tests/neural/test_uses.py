@@ -82,6 +82,9 @@ def test_word_vectors_are_read_kept_and_used(tmp_path):
     again = Parser.from_model(from_bytes(to_bytes(parser.model)), 1)
     some = sentences("test", 4)
     assert [bytes(s) for s in again.parse(some)] == [bytes(s) for s in parser.parse(some)]
+    both = Parser(**SMALL | {"scorer": "linear+neural"}, bits=14, label_bits=9)
+    both.fit(sentences("train", 24), sentences("dev", 8), vectors=path)
+    assert both.model.scorer.experts[1].scorer.vectors.shape == scorer.vectors.shape
     with pytest.raises(ArgumentError, match="word vectors require scorer='neural'"):
         Parser().fit(sentences("train", 24), vectors=path)
     with pytest.raises(ArgumentError, match="vectors cannot be combined with start"):

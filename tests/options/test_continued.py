@@ -84,5 +84,5 @@ def test_every_option_says_whether_it_is_kept():
     fresh = {name for name, option in known.items() if not option.spec.kept}
     assert fresh == {
         "root", "passes", "patience", "held_out", "refit", "seed", "batch_size", "word_dropout",
-        "rate", "regularization", "warm_up", "clip", "dropout",
+        "rate", "regularization", "warm_up", "clip", "dropout", "encoder_rate",
     }  # fmt: skip

@@ -38,6 +38,7 @@ PLACES = {
         name: {"scorer": "neural"}
         for name in (
             "width", "layers", "arc_width", "label_width", "rank", "dropout", "warm_up", "clip",
+            "fine_tune", "encoder_layers", "encoder_rate",
         )
     },
 }  # fmt: skip
@@ -69,6 +70,7 @@ BAD = [
     ("rerank", -1), ("rerank", 1), ("rerank", 2.0), ("rerank", None), ("rerank_folds", 1),
     ("rerank_folds", "all"), ("scorer", "quadratic"), ("scorer", 3), ("width", 3), ("layers", 0),
     ("arc_width", 1), ("label_width", 2.5), ("rank", 0), ("dropout", 1.0), ("dropout", None),
+    ("fine_tune", 1), ("encoder_layers", 0), ("encoder_rate", 0.0),
     ("warm_up", 1.5), ("clip", 0.0),
 ]  # fmt: skip
 

@@ -101,3 +101,30 @@ def test_operators_of_parts_pass_torchs_own_checks():
     }
     for operator, arguments in calls.items():
         torch.library.opcheck(operator, arguments, test_utils=("test_schema", FAKE))
+
+
+def test_sums_without_operators_are_the_same():
+    """Eager calls go around the operators; traced ones do not."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    given = scores_of(grad=False).nan_to_num(0.0, neginf=-torch.inf)
+
+    def hessian_along(kernel):
+        scores = given.clone().requires_grad_()
+        log_z = kernel(scores, LENGTHS, False, False)[0]
+        (first,) = torch.autograd.grad(log_z.sum(), scores, create_graph=True)
+        (second,) = torch.autograd.grad((first * torch.sin(given.nan_to_num(neginf=0.0))).sum(),
+                                        scores)  # fmt: skip
+        return log_z.detach(), first.detach(), second
+
+    for mine, other in zip(
+        hessian_along(operators.sums), hessian_along(operators.tree_sums), strict=True
+    ):
+        assert torch.equal(mine, other)
+    plain = operators.log_sums(given, LENGTHS, False, False)
+    for mine, other in zip(
+        plain, operators.tree_log_sums(given, LENGTHS, False, False), strict=True
+    ):
+        assert torch.equal(mine, other)
+    traced = make_fx(lambda x: SpanningTrees(x, lengths=LENGTHS).log_partition)(given)
+    assert torch.equal(traced(2 * given), SpanningTrees(2 * given, lengths=LENGTHS).log_partition)

@@ -89,6 +89,14 @@ def train(
             "fastText.",
         ),
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="A pretrained encoder for a neural scorer: a folder that save_pretrained of "
+            "Hugging Face's transformers wrote.",
+        ),
+    ] = None,
     edge_clusters: Annotated[
         str | None,
         typer.Option(
@@ -165,9 +173,9 @@ def train(
             parser.fit(
                 one_or_several(train_files), one_or_several(dev_files) if dev_files else None,
                 start=first, word_clusters=word_clusters, vectors=vectors,
-                edge_clusters=edge_clusters, licence=licence, checkpoint=path, resume=resume,
-                observer=progress, format=format, skip_bad=skip_bad, on_error=report_skipped,
-                sources=sources, calibration_share=calibration_share,
+                encoder=encoder, edge_clusters=edge_clusters, licence=licence, checkpoint=path,
+                resume=resume, observer=progress, format=format, skip_bad=skip_bad,
+                on_error=report_skipped, sources=sources, calibration_share=calibration_share,
                 **({"stages": stages, "on_stage": progress.on_stage} if whole else {}),
             )  # fmt: skip
     except KeyboardInterrupt:  # after the bar has been removed

@@ -7,6 +7,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,9 @@ from arbora.models.model_file import to_bytes
 from arbora.models.tensor_file import Tensors, checksum_of, parse_json, with_zeros
 from arbora.options import AdamOptions, ParserOptions, RiskOptions
 from arbora.scoring import Scorer
+
+if TYPE_CHECKING:
+    from arbora.neural.pretrained import GivenEncoder
 
 __all__ = [
     "LEARNT",
@@ -49,6 +53,7 @@ def fingerprint(
     scorer: Scorer | None = None,
     edge_clusters: EdgeClusters | None = None,
     vectors: WordVectors | None = None,
+    pretrained: GivenEncoder | None = None,
 ) -> str:
     """A hash of the data and the options, except limits on the number of passes.
 
@@ -78,6 +83,8 @@ def fingerprint(
     if vectors is not None:
         digest.update("\n".join(vectors.words).encode())
         digest.update(vectors.vectors.tobytes())
+    if pretrained is not None:
+        digest.update(pretrained.digest())
     return digest.hexdigest()
 
 

@@ -19,6 +19,7 @@ from arbora.scoring import LinearScorer, Scorer
 
 __all__ = [
     "check_edge_clusters",
+    "check_encoder",
     "check_optimizer",
     "check_scorer",
     "check_start",
@@ -51,6 +52,18 @@ def check_edge_clusters(options: ParserOptions) -> None:
             f"edge clusters require {spelled('order', 'first')} without hidden clusters or joint "
             "labels."
         )
+
+
+def check_encoder(options: ParserOptions, given: bool) -> None:
+    """Raises an error for a pretrained encoder that nothing reads, or for options without one."""
+    scorer = options.scorer
+    if given and not isinstance(scorer, NeuralOptions):
+        raise ArgumentError(f"a pretrained encoder requires {spelled('scorer', 'neural')}.")
+    if given or not isinstance(scorer, NeuralOptions):
+        return
+    for name in ("fine_tune", "encoder_layers"):
+        if getattr(scorer, name) != getattr(NeuralOptions, name):
+            raise ArgumentError(f"{spelled(name)} requires {spelled('encoder')}.")
 
 
 def check_optimizer(options: ParserOptions, given: Scorer | None) -> None:

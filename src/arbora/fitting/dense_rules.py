@@ -139,12 +139,16 @@ class DenseAdam(DenseGradient):
     """Adam (Kingma & Ba 2015) with a schedule, clipped gradients and an exponential average.
 
     The gradient is that of the mean over a batch's sentences. `average` remembers about a thousand
-    updates, and a tenth of them at the beginning.
+    updates, and a tenth of them at the beginning. `shares` are factors of the learning rate of
+    some parameters.
     """
 
-    def __init__(self, scorer: Scorer, schedule: Schedule, total: int, clip: float) -> None:
+    def __init__(
+        self, scorer: Scorer, schedule: Schedule, total: int, clip: float,
+        shares: Mapping[str, float] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(scorer, schedule.rate, 0.0, total)
-        self.schedule, self.clip = schedule, clip
+        self.schedule, self.clip, self.shares = schedule, clip, shares or {}
         self._means = {name: np.zeros_like(values) for name, values in self.parameters.items()}
         self._squares = {name: np.zeros_like(values) for name, values in self.parameters.items()}
 
@@ -161,9 +165,10 @@ class DenseAdam(DenseGradient):
             tables = (values, gradient[name], self._means[name], self._squares[name],
                       self._sums[name])  # fmt: skip
             rows = [table.reshape(-1) for table in tables]
+            own = rate * self.shares.get(name, 1.0)
             for start in range(0, values.size, _AT_ONCE):
                 pieces = [table[start : start + _AT_ONCE] for table in rows]
-                _adam_step(pieces, scale, rate, memory)
+                _adam_step(pieces, scale, own, memory)
         self.examples += sentences
 
     def average(self) -> Parameters:

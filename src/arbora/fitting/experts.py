@@ -48,7 +48,7 @@ def fit_experts(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, Histo
     check_fit(fit)
     beside = fit.checkpoint_beside
     linear_fit = replace(
-        fit, options=_linear_options(fit.options),
+        fit, options=_linear_options(fit.options), vectors=None, pretrained=None,
         checkpoint_beside=None if beside is None else linear_expert(beside),
     )  # fmt: skip
     linear, _ = fit_model(linear_fit, train, dev)

@@ -19,6 +19,7 @@ from arbora.fitting.calibration import calibrated
 from arbora.fitting.checkpoint import LEARNT, Checkpoint, Saved, fingerprint
 from arbora.fitting.checks import (
     check_edge_clusters,
+    check_encoder,
     check_optimizer,
     check_scorer,
     check_start,
@@ -83,6 +84,8 @@ def check_fit(fit: Fit) -> None:
         raise ArgumentError(f"word vectors require {spelled('scorer', 'neural')}.")
     if fit.start is not None:
         check_start(fit.options)
+    else:
+        check_encoder(fit.options, fit.pretrained is not None)
 
 
 def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History]:
@@ -108,6 +111,7 @@ def fit_model(fit: Fit, train: Block, dev: Block | None) -> tuple[Model, History
             fit.scorer,
             fit.edge_clusters,
             fit.vectors,
+            fit.pretrained,
         )
         checkpoint = Checkpoint.beside(fit.checkpoint_beside, print_of)
     model, history = _learn(fit, model, _treebank(model, train, learnt), dev_set, checkpoint)

@@ -26,6 +26,7 @@ from arbora.options import (
     ExponentiatedGradientOptions,
     LbfgsOptions,
     MaxMarginOptions,
+    NeuralOptions,
     OnlineOptions,
     ParserOptions,
     RiskOptions,
@@ -105,7 +106,14 @@ def _adam(options: ParserOptions, optimizer: AdamOptions, problem: Problem) -> D
     if isinstance(problem.scorer, LinearScorer):
         raise ArgumentError(f"adam requires a neural scorer: use another {spelled('optimizer')}.")
     schedule = Schedule(optimizer.rate, _updates(options, optimizer, problem), optimizer.warm_up)
-    return DenseAdam(problem.scorer, schedule, len(problem.treebank), optimizer.clip)
+    slower = {}
+    if isinstance(options.scorer, NeuralOptions) and options.scorer.fine_tune:
+        from arbora.neural.context import TUNED
+
+        share = options.scorer.encoder_rate / optimizer.rate
+        names = problem.scorer.parameters()
+        slower = {name: share for name in names if name.startswith(TUNED)}
+    return DenseAdam(problem.scorer, schedule, len(problem.treebank), optimizer.clip, slower)
 
 
 def _updates(options: ParserOptions, optimizer: OnlineOptions, problem: Problem) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from arbora.models.model import Model, linear_scorer, make_labeller
 from arbora.options import NeuralOptions, ParserOptions
 from arbora.scoring import LinearScorer, Scorer
 from arbora.types import TreeClass
+
+if TYPE_CHECKING:
+    from arbora.neural.pretrained import GivenEncoder
 
 _FREQUENT = 100_000  # words of a file of vectors that a model keeps besides those it has seen
 
@@ -39,6 +43,7 @@ class Fit:
     edge_clusters: EdgeClusters | None = None
     pruned_by: Model | None = None  # a higher-order model whose pruner is used
     vectors: WordVectors | None = None  # of a neural scorer's words
+    pretrained: GivenEncoder | None = None  # of a neural scorer's sentences
 
 
 def untrained_model(fit: Fit, train: Block, learnt: NDArray[np.int64] | None) -> Model:
@@ -109,6 +114,7 @@ def _neural_scorer(
     sizes = Sizes.of(
         how, 0 if options.labels == "none" else n_labels, options.labels == "joint",
         options.order.parts, 0 if given is None else given.vectors.shape[1],
+        0 if fit.pretrained is None else fit.pretrained.dimensions,
     )  # fmt: skip
     vocabulary = NeuralVocabulary.of_block(train, encoder.settings, learnt)
     table = None
@@ -123,5 +129,5 @@ def _neural_scorer(
         table = np.concatenate([np.zeros((1, sizes.given), np.float32), given.vectors[words]])
     return NeuralScorer.untrained(
         sizes, vocabulary, dropout=how.dropout, seed=options.seed, threads=fit.threads,
-        vectors=table,
+        vectors=table, encoder=fit.pretrained,
     )  # fmt: skip

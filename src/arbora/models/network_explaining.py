@@ -12,7 +12,8 @@ from arbora.scoring import Batch
 
 __all__ = ["network_contributions"]
 
-_PLACES = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "character": 1}
+_PLACES = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "character": 1,
+           "encoder": 1}  # fmt: skip
 _REST = ("network", (), "not attributed", "")
 
 

@@ -34,7 +34,8 @@ def attributions(scorer: NeuralScorer, batch: Batch, d_scores: Scores) -> list[A
     tensors = tensors_of(scorer.parameters())
     network = TorchNetwork(scorer.sizes, tensors)
     with torch.no_grad():
-        found = network.vectors(shard, shard.tokens, scorer.given(shard))
+        context = scorer.context(batch.encoded, shard, tensors)
+        found = network.vectors(shard, shard.tokens, scorer.given(shard), context)
     vectors = {name: values.detach().requires_grad_() for name, values in found.items()}
     states = network.states(shard, vectors)
     arcs = network.arcs(shard, states)

@@ -55,7 +55,8 @@ class ShardGraph:
                 tokens = hide_words(shard, scorer.vocabulary, amount, random)
         self.network = TorchNetwork(scorer.sizes, tensors, noise)
         given = scorer.given(shard)
-        vectors = self.network.vectors(shard, tokens, given)
+        context = scorer.context(batch.encoded, shard, tensors)
+        vectors = self.network.vectors(shard, tokens, given, context)
         self.states = self.network.states(shard, vectors)
         self.arcs = self.network.arcs(shard, self.states)
         if scorer.sizes.joint:

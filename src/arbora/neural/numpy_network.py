@@ -39,22 +39,26 @@ class NumpyNetwork:
             for layer in range(sizes.layers)
         ]
 
-    def states(self, shard: Shard, given: Array | None = None) -> Array:
+    def states(
+        self, shard: Shard, given: Array | None = None, context: Array | None = None
+    ) -> Array:
         """The state of the top layer for each token, packed, (tokens, 2 * width)."""
-        states = self._inputs(shard, given)
+        states = self._inputs(shard, given, context)
         for forward, backward in self._lstms:
             ahead = _run(forward, states, shard.counts, reverse=False)
             back = _run(backward, states, shard.counts, reverse=True)
             states = np.concatenate([ahead, back], axis=1)
         return states
 
-    def _inputs(self, shard: Shard, given: Array | None) -> Array:
+    def _inputs(self, shard: Shard, given: Array | None, context: Array | None) -> Array:
         parts = [self.tables[name][numbers] for name, numbers in shard.tokens.items()]
         if given is not None:
             parts[0] = parts[0] + given @ self.parameters["given.map"]
         if len(shard.features):
             parts.append(self.tables["feats"][shard.feats].sum(axis=1)[shard.features])
         parts.append(self._spellings(shard.characters)[shard.spellings])
+        if context is not None:
+            parts.append(context @ self.parameters["context.map"])
         return np.concatenate(parts, axis=1)
 
     def _spellings(self, characters: NDArray[np.int32]) -> Array:

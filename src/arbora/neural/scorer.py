@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from arbora.errors import ModelError
 from arbora.features import Encoded, FeatureSettings
 from arbora.neural.blas import one_blas_thread
+from arbora.neural.context import TUNED, Context
 from arbora.neural.numpy_network import NumpyNetwork
+from arbora.neural.pretrained import GivenEncoder
 from arbora.neural.shards import (
     Shard,
     arcs_into_words,
@@ -31,6 +33,8 @@ from arbora.scoring import Batch, Parameters, Pullback, register_scorer
 from arbora.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
+    import torch
+
     from arbora.neural.differentiation import ShardGraph
 
 __all__ = ["NeuralScorer"]
@@ -57,11 +61,14 @@ class NeuralScorer:
         parameters: Mapping[str, NDArray[Any]],
         *,
         vectors: NDArray[np.float32] | None = None,
+        reader: Context | None = None,
         dropout: float = 0.0,
         threads: int = 1,
     ) -> None:
         self.sizes, self.vocabulary, self.dropout = sizes, vocabulary, dropout
         self.vectors = vectors  # of words in a file, which stay as they are; row 0 is zeros
+        self.reader = reader  # of a pretrained encoder
+        self.remembers = False  # whether the encoder reads a treebank once, for many passes
         self.threads = threads
         self._parameters: Parameters = dict(parameters)
         # The states of the sentences that were scored last, for their labels.
@@ -71,11 +78,19 @@ class NeuralScorer:
     @classmethod
     def untrained(
         cls, sizes: Sizes, vocabulary: NeuralVocabulary, *, dropout: float, seed: int, threads: int,
-        vectors: NDArray[np.float32] | None = None,
+        vectors: NDArray[np.float32] | None = None, encoder: GivenEncoder | None = None,
     ) -> Self:  # fmt: skip
-        """A network with random parameters."""
-        first = first_parameters(sizes, vocabulary, seed)
-        return cls(sizes, vocabulary, first, vectors=vectors, dropout=dropout, threads=threads)
+        """A network with random parameters, except those of a pretrained encoder."""
+        first: Parameters = dict(first_parameters(sizes, vocabulary, seed))
+        if encoder is not None and sizes.tuned:
+            first |= {TUNED + name: values.copy() for name, values in encoder.arrays.items()}
+        reader = None if encoder is None else Context.of(encoder, sizes)
+        made = cls(
+            sizes, vocabulary, first, vectors=vectors, reader=reader, dropout=dropout,
+            threads=threads,
+        )  # fmt: skip
+        made.remembers = True
+        return made
 
     @property
     def kinds(self) -> tuple[PartKind, ...]:
@@ -126,6 +141,7 @@ class NeuralScorer:
 
         numbered, scores = self.numbered(batch.encoded), self._empty(batch)
         tensors = tensors_of(self._parameters)
+        self._remember(batch.encoded)
         pieces: list[FloatArray] = [np.empty(0)] * len(batch)
 
         def run(numbered_members: tuple[int, NDArray[np.int64]]) -> ShardGraph:
@@ -171,10 +187,14 @@ class NeuralScorer:
         if not self._lent and last is not None and last[0] is encoded and last[1] == key:
             return last[2]
         numbered, network = self.numbered(encoded), self._network
+        self._remember(encoded)
+        learnt = self._encoder_tensors()
 
         def run(members: NDArray[np.int64]) -> tuple[Shard, NDArray[Any]]:
             shard = make_shard(numbered, sentences[members], members)
-            return shard, network.states(shard, self.given(shard))
+            context = self.context(encoded, shard, learnt)
+            inside = None if context is None else context.detach().numpy()
+            return shard, network.states(shard, self.given(shard), inside)
 
         found = self._each(run, shards_of(encoded.n_words[sentences], training=False))
         self._last = (encoded, key, found)
@@ -209,6 +229,37 @@ class NeuralScorer:
         """The word vectors of a file for each token, packed, if the network has any."""
         return None if self.vectors is None else self.vectors[shard.given]
 
+    def context(
+        self, encoded: Encoded, shard: Shard, tensors: Mapping[str, torch.Tensor] | None
+    ) -> torch.Tensor | None:
+        """The vectors of a pretrained encoder for each token, packed, if there is one.
+
+        `tensors` are the scorer's parameters, among which there may be the encoder's.
+        """
+        if self.reader is None:
+            return None
+        learnt = None if tensors is None else _of_encoder(tensors)
+        return self.reader.vectors(encoded, shard, learnt)
+
+    def _remember(self, encoded: Encoded) -> None:
+        if self.reader is not None and self.remembers:
+            self.reader.remember(encoded, self._each)
+
+    def _encoder_tensors(self) -> Mapping[str, torch.Tensor] | None:
+        """The encoder's arrays among the parameters as tensors without gradients."""
+        if not self.sizes.tuned:
+            return None
+        return self._made_tensors() if self._lent else self._kept_tensors
+
+    @cached_property
+    def _kept_tensors(self) -> Mapping[str, torch.Tensor]:
+        return self._made_tensors()
+
+    def _made_tensors(self) -> Mapping[str, torch.Tensor]:
+        assert self.reader is not None
+        own = {name: values for name, values in self._parameters.items() if name.startswith(TUNED)}
+        return self.reader.encoder.tensors(own)
+
     def _empty(self, batch: Batch) -> Scores:
         if self.kinds:
             return Scores.over_mask(batch.kept, batch.n_words, self.kinds, self.threads)
@@ -241,12 +292,13 @@ class NeuralScorer:
         """A copy of the network whose parameters may be changed."""
         copied = {name: np.array(values) for name, values in self._parameters.items()}
         other = self.with_parameters(copied).on_threads(threads)
-        other.dropout = dropout
+        other.dropout, other.remembers = dropout, True
         return other
 
     def _copied(self) -> Self:
         other = copy(self)
-        other.__dict__.pop("_prepared", None)
+        for name in ("_prepared", "_kept_tensors"):
+            other.__dict__.pop(name, None)
         other._last, other._lent = None, False  # noqa: SLF001  # likewise
         return other
 
@@ -256,6 +308,8 @@ class NeuralScorer:
         description = {"sizes": self.sizes.to_store(), "names": names}
         if self.vectors is not None:
             arrays["given.vectors"] = self.vectors
+        if self.reader is not None:
+            arrays |= self.reader.state()
         return description, {**arrays, **self._parameters}
 
     @classmethod
@@ -281,7 +335,21 @@ class NeuralScorer:
             and (vectors.shape != (rows, sizes.given) or vectors.dtype != np.float32)
         ):
             raise ModelError("the scorer's word vectors do not fit its sizes.")
-        return cls(sizes, vocabulary, parameters, vectors=vectors)
+        reader = Context.from_store(sizes, arrays) if sizes.context else None
+        if sizes.tuned:
+            parameters |= {
+                name: values for name, values in arrays.items() if name.startswith(TUNED)
+            }
+        return cls(sizes, vocabulary, parameters, vectors=vectors, reader=reader)
+
+
+def _of_encoder(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The encoder's own among the scorer's tensors, under the encoder's names."""
+    return {
+        name.removeprefix(TUNED): values
+        for name, values in tensors.items()
+        if name.startswith(TUNED)
+    }
 
 
 def packed_parts(

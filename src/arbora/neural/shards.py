@@ -28,6 +28,8 @@ class Shard:
     """
 
     members: NDArray[np.int64]  # places in the batch
+    sentences: NDArray[np.int64]  # their numbers in the block
+    places: NDArray[np.int64]  # of the tokens among those of the block
     lengths: NDArray[np.int64]  # words and the root symbol
     counts: NDArray[np.int64]
     padded: NDArray[np.int64]
@@ -85,7 +87,8 @@ def make_shard(
         feats, features = _used(numbered.feats, numbered.features[places])
     tokens = {name: numbers[places] for name, numbers in numbered.tokens.items()}
     return Shard(
-        members, lengths, counts, padded, tokens, spellings, characters, features, feats,
+        members, sentences, places, lengths, counts, padded, tokens, spellings, characters,
+        features, feats,
         numbered.given[places] if len(numbered.given) else numbered.given,
     )  # fmt: skip
 

@@ -26,6 +26,7 @@ __all__ = [
 CHARACTER_WINDOW = 5  # characters that a filter sees
 _VECTORS = {"form": 100, "lemma": 64, "upos": 48, "xpos": 48, "feats": 48, "character": 32}
 _FILTERS = 100  # of characters
+_CONTEXT = 200  # of the vector of a word in its sentence
 
 
 @dataclass(frozen=True)
@@ -40,17 +41,21 @@ class Sizes:
     n_labels: int  # 0: another component labels
     joint: bool  # labels are scored with the arcs
     kinds: tuple[PartKind, ...] = ()
-    given: int = 0  # dimensions of word vectors from a file or an encoder; 0 for none
+    given: int = 0  # dimensions of word vectors from a file; 0 for none
+    context: int = 0  # dimensions of a pretrained encoder's vectors; 0 for none
+    context_layers: int = 0  # the encoder's last layers whose mean is a vector
+    tuned: bool = False  # the encoder's arrays are parameters too
 
     @classmethod
     def of(
         cls, options: NeuralOptions, n_labels: int, joint: bool, kinds: tuple[PartKind, ...],
-        given: int = 0,
+        given: int = 0, context: int = 0,
     ) -> Sizes:  # fmt: skip
         """The sizes for the options."""
         return cls(
             options.width, options.layers, options.arc_width, options.label_width, options.rank,
-            n_labels, joint, kinds, given,
+            n_labels, joint, kinds, given, context, options.encoder_layers if context else 0,
+            options.fine_tune,
         )  # fmt: skip
 
     def to_store(self) -> dict[str, Any]:
@@ -62,12 +67,15 @@ class Sizes:
         """The sizes in a model file; raises for values that no network has."""
         sizes = cls(**{**stored, "kinds": tuple(stored["kinds"])})
         numbers = (sizes.width, sizes.layers, sizes.arc_width, sizes.label_width, sizes.rank)
-        counts = (sizes.n_labels, sizes.given)
+        counts = (sizes.n_labels, sizes.given, sizes.context, sizes.context_layers)
         known = {kind.name for kind in PART_KINDS}
         if (
             not all(type(n) is int and 0 < n < 1 << 16 for n in numbers)
             or not all(type(n) is int and 0 <= n < 1 << 20 for n in counts)
             or not known.issuperset(sizes.kinds)
+            or type(sizes.tuned) is not bool
+            or (sizes.context > 0) != (sizes.context_layers > 0)
+            or (sizes.tuned and not sizes.context)
         ):
             raise ModelError("the scorer's sizes are not those of a network.")
         return sizes
@@ -86,7 +94,7 @@ def side_of(kind: PartKind) -> int | None:
 
 
 def parameter_shapes(sizes: Sizes, vocabulary: NeuralVocabulary) -> dict[str, tuple[int, ...]]:
-    """The shape of every parameter, by name."""
+    """The shape of every parameter, by name; those of a pretrained encoder are none of them."""
     shapes: dict[str, tuple[int, ...]] = {
         f"vectors.{name}": (vocabulary.size(name), _VECTORS[name])
         for name in (*vocabulary.columns, "character")
@@ -96,6 +104,9 @@ def parameter_shapes(sizes: Sizes, vocabulary: NeuralVocabulary) -> dict[str, tu
     inputs = sum(_VECTORS[name] for name in vocabulary.columns) + _FILTERS
     if sizes.given:
         shapes["given.map"] = (sizes.given, _VECTORS["form"])
+    if sizes.context:
+        shapes["context.map"] = (sizes.context, _CONTEXT)
+        inputs += _CONTEXT
     width = inputs
     for layer in range(sizes.layers):
         for side in ("forward", "backward"):

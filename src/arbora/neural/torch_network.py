@@ -51,6 +51,7 @@ class TorchNetwork:
         shard: Shard,
         tokens: Mapping[str, NDArray[np.int32]],
         given: NDArray[np.float32] | None = None,
+        context: Tensor | None = None,
     ) -> dict[str, Tensor]:
         """The vector of every token by column, packed, before dropout."""
         found = {
@@ -65,7 +66,10 @@ class TorchNetwork:
             rows = _rows(table, shard.feats % len(table)).sum(dim=1)
             found["feats"] = _rows(rows, shard.features)
         spelled = self._spellings(shard.characters)
-        return found | {"character": _rows(spelled, shard.spellings)}
+        found["character"] = _rows(spelled, shard.spellings)
+        if context is not None:
+            found["encoder"] = context.to(spelled.dtype) @ self.parameters["context.map"]
+        return found
 
     def states(self, shard: Shard, vectors: Mapping[str, Tensor]) -> Tensor:
         """The state of the top layer for each token, packed, (tokens, 2 * width)."""

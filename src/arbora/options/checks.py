@@ -76,6 +76,8 @@ def _check_neural(options: ParserOptions, scorer: NeuralOptions) -> None:
             + (spelled("optimizer", "adam") if optimizer else spelled("learner", "maxmargin"))
             + "."
         )
+    if scorer.encoder_rate != NeuralOptions.encoder_rate and not scorer.fine_tune:
+        raise ArgumentError(f"{spelled('encoder_rate')} requires {spelled('fine_tune')}.")
     if isinstance(order, FirstOrderOptions):
         for name, value in (("clusters", order.clusters), ("rerank", order.rerank)):
             if value:

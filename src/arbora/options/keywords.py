@@ -34,8 +34,11 @@ class ParserKeywords(TypedDict, total=False):
     decode: Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"]
     decode_trees: Literal["nonprojective", "projective", "auto"]
     dropout: float
+    encoder_layers: int
+    encoder_rate: float
     factors: Literal["pairs", "automata"]
     features: Literal["rich", "mcdonald2005", "squeezed2005", "morphological", "carreras2007", "basic2005"]
+    fine_tune: bool
     first_temperature: float
     head_bigrams: bool
     held_out: float

@@ -49,7 +49,7 @@ RootName = Literal["auto", "single", "multi"]
 _FIXED = (
     "order", "features", "labels", "clusters", "cluster_of", "cluster_features", "cluster_bits",
     "bits", "label_bits", "pruner_features", "pruner_passes", "scorer", "width", "layers",
-    "arc_width", "label_width", "rank",
+    "arc_width", "label_width", "rank", "fine_tune", "encoder_layers",
 )  # fmt: skip
 
 

@@ -41,6 +41,17 @@ class NeuralOptions(Component):
         0.33, "Neural scorer: share of inputs and units that are dropped in training.", "Learning",
         low=0.0, high=0.9, kept=False,
     )  # fmt: skip
+    fine_tune: bool = option(
+        False, "Pretrained encoder: learn its arrays too; otherwise they stay as they are.",
+        "Learning",
+    )  # fmt: skip
+    encoder_layers: int = option(
+        4, "Pretrained encoder: the number of last layers whose mean is a word's vector.", "Model",
+        low=1, high=1000,
+    )  # fmt: skip
+    encoder_rate: float = option(
+        5e-5, "Learning rate of a fine-tuned encoder.", "Learning", low=1e-12, high=1.0, kept=False
+    )
 
 
 @dataclass(frozen=True)

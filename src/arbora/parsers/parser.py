@@ -136,6 +136,7 @@ class Parser(Questions, Calibrating):
         start: Parser | None = None,
         word_clusters: str | os.PathLike[str] | WordClusters | None = None,
         vectors: str | os.PathLike[str] | WordVectors | None = None,
+        encoder: str | os.PathLike[str] | None = None,
         edge_clusters: str | os.PathLike[str] | Parser | EdgeClusters | None = None,
         licence: str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -153,7 +154,8 @@ class Parser(Questions, Calibrating):
         find the best number of passes; then (`refit`) the parser is retrained on all sentences.
         `start` is a trained parser to continue from; its options apply unless others are given.
         `vectors` are word vectors for a neural scorer: `WordVectors`, or a file of GloVe, word2vec
-        or fastText. `edge_clusters` are clusters of edges whose shares become features:
+        or fastText. `encoder` is a pretrained encoder for a neural scorer: a folder of Hugging
+        Face's transformers. `edge_clusters` are clusters of edges whose shares become features:
         `EdgeClusters`, or a parser with hidden clusters or its file, for the posteriors of these.
         `licence` is the licence of the data, for the model card. With `checkpoint`, the path of the
         future model file, each pass is saved beside it, and `resume` continues from there. If the
@@ -164,11 +166,13 @@ class Parser(Questions, Calibrating):
 
         from arbora.fitting.experts import fit_parser
         from arbora.fitting.fit import Fit, check_fit
+        from arbora.neural.encoder_folder import read_encoder
 
         if resume and checkpoint is None:
             raise ArgumentError("resume requires checkpoint, the path of the model file.")
         if start is not None:
-            self._check_start(word_clusters, edge_clusters, vectors)
+            own = {"word_clusters": word_clusters, "vectors": vectors, "encoder": encoder}
+            self._check_start(**own, edge_clusters=edge_clusters)
             self.options = start.model.options.continued(self._given)
         reading: dict[str, Any] = {"format": format, "skip_bad": skip_bad, "on_error": on_error}
         train_block = read_annotated(train, "training", **reading)
@@ -184,6 +188,7 @@ class Parser(Questions, Calibrating):
         fit = Fit(
             self.options, self.threads, self.scorer, None if start is None else start.model,
             word_clusters, observer, checkpoint, resume, clusters, vectors=vectors,
+            pretrained=None if encoder is None else read_encoder(encoder),
         )  # fmt: skip
         check_fit(fit)
         fit, train_block, dev_block = self._before_fit(fit, train_block, dev_block)
@@ -200,13 +205,9 @@ class Parser(Questions, Calibrating):
         self._after_fit()
         return self if aside is None else self.calibrate(aside)
 
-    def _check_start(self, word_clusters: object, edge_clusters: object, vectors: object) -> None:
+    def _check_start(self, **given: object) -> None:
         """Raises for what a parser to continue from has already."""
-        given = {
-            "word_clusters": word_clusters, "edge_clusters": edge_clusters, "scorer": self.scorer,
-            "vectors": vectors,
-        }  # fmt: skip
-        for name, value in given.items():
+        for name, value in {**given, "scorer": self.scorer}.items():
             if value is not None:
                 raise ArgumentError(f"{name} cannot be combined with start, which has its own.")
 

@@ -23,6 +23,8 @@ from arbora.torch.padding import Padding, as_numpy
 
 __all__ = [
     "checked",
+    "log_sums",
+    "sums",
     "tensor_like",
     "tree_argmax",
     "tree_kbest",
@@ -33,8 +35,7 @@ __all__ = [
 ]
 
 
-@custom_op("arbora::tree_log_sums", mutates_args=())
-def tree_log_sums(
+def _log_sums(
     scores: Tensor, lengths: Tensor, projective: bool, multi: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """log Z, log Z relative to the columns' shifts, and the shifts (B, N+1), all in float64."""
@@ -50,13 +51,15 @@ def tree_log_sums(
     )
 
 
+tree_log_sums = custom_op("arbora::tree_log_sums", mutates_args=())(_log_sums)
+
+
 @tree_log_sums.register_fake
 def _(scores: Tensor, lengths: Tensor, projective: bool, multi: bool) -> Any:
     return _empty_sums(scores)
 
 
-@custom_op("arbora::tree_sums", mutates_args=())
-def tree_sums(
+def _sums(
     scores: Tensor, lengths: Tensor, projective: bool, multi: bool
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The same and the marginals, in the shape and dtype of the scores."""
@@ -71,6 +74,9 @@ def tree_sums(
         padding.columns(sums.shift).to(scores.device),
         padding.padded(sums.marginals, scores),
     )
+
+
+tree_sums = custom_op("arbora::tree_sums", mutates_args=())(_sums)
 
 
 @tree_sums.register_fake
@@ -113,6 +119,44 @@ def _sums_backward(
 
 
 tree_sums.register_autograd(_sums_backward, setup_context=_save_sums)
+
+
+class _EagerSums(torch.autograd.Function):
+    """`tree_sums` without the machinery of operators, which for short sentences costs more."""
+
+    @staticmethod
+    def forward(ctx: Any, *inputs: Any) -> Any:
+        output = _sums(*inputs)
+        _save_sums(ctx, inputs, output)
+        return output
+
+    backward = staticmethod(_sums_backward)
+
+
+def sums(scores: Tensor, lengths: Tensor, projective: bool, multi: bool) -> tuple[Tensor, ...]:
+    """What `tree_sums` answers, by the operator where anything has to see it."""
+    eager = _is_eager(scores)
+    found: tuple[Tensor, ...] = (_EagerSums.apply if eager else tree_sums)(
+        scores, lengths, projective, multi
+    )
+    return found
+
+
+def log_sums(scores: Tensor, lengths: Tensor, projective: bool, multi: bool) -> tuple[Tensor, ...]:
+    """The same for `tree_log_sums`."""
+    kernel = _log_sums if _is_eager(scores) else tree_log_sums
+    found: tuple[Tensor, ...] = kernel(scores, lengths, projective, multi)
+    return found
+
+
+def _is_eager(scores: Tensor) -> bool:
+    """Whether nothing compiles, traces or transforms the call."""
+    return (
+        not torch.compiler.is_compiling()
+        and type(scores) in (Tensor, torch.nn.Parameter)
+        and torch._C._len_torch_dispatch_stack() == 0
+        and not torch._C._are_functorch_transforms_active()
+    )
 
 
 @custom_op("arbora::tree_vjp", mutates_args=())

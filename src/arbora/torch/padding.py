@@ -70,13 +70,14 @@ class Padding:
 
     def padded(self, flat: NDArray[Any], like: Tensor) -> Tensor:
         """The inverse of `flat`, with zeros in the padding; shape, dtype and device of a tensor."""
-        cells, depth = self.cells, like.shape[3:]
+        inside, depth = _inside(self.n_words.tobytes(), self.side), like.shape[3:]
         answer = reused(like)
-        if cells is None:
+        if inside is None:
             answer[:] = flat
         else:
             answer.fill(0.0)
-            answer.reshape(-1, *depth)[cells] = flat.reshape(len(cells), *depth)
+            # A mask is faster than positions where numbers are put, and slower where taken.
+            answer.reshape(-1, *depth)[inside] = flat.reshape(-1, *depth)
         return torch.from_numpy(answer.reshape(like.shape)).to(like.device, like.dtype)
 
     def columns(self, flat: NDArray[np.float64]) -> Tensor:
@@ -106,12 +107,19 @@ def reused(like: Tensor) -> NDArray[Any]:
 
 
 @lru_cache(maxsize=16)  # forward, backward and the other questions about a batch have the same
-def _cells(lengths: bytes, side: int) -> Cells | None:
+def _inside(lengths: bytes, side: int) -> NDArray[np.bool_] | None:
+    """Which of all (B, N+1, N+1) are cells of sentences, flat; None for all."""
     n_words = np.frombuffer(lengths, dtype=np.int64)
     if (n_words == side - 1).all():
         return None
     kept = np.arange(side) <= n_words[:, None]
-    return np.flatnonzero(kept[:, :, None] & kept[:, None, :])
+    return np.asarray(kept[:, :, None] & kept[:, None, :]).reshape(-1)
+
+
+@lru_cache(maxsize=16)
+def _cells(lengths: bytes, side: int) -> Cells | None:
+    inside = _inside(lengths, side)
+    return None if inside is None else np.flatnonzero(inside)
 
 
 def lengths_of_mask(mask: NDArray[np.bool_], n_words: int) -> Cells:

@@ -268,7 +268,7 @@ class TreeDistribution(Estimators):
     def count(self) -> Tensor:
         """How many trees (with labels) each sentence has, (B,); inf beyond the dtype."""
         allowed = torch.where(self._fixed() == -torch.inf, -torch.inf, 0.0)
-        sums: Tensor = ops.tree_log_sums(allowed, self.lengths, *self._class_of_trees())[0]
+        sums = ops.log_sums(allowed, self.lengths, *self._class_of_trees())[0]
         return sums.exp().to(self.scores.dtype)
 
     # Helpers.
@@ -283,7 +283,7 @@ class TreeDistribution(Estimators):
         """
         known = self._all or self._log
         if known is None or (self._differentiates() and not known[0].requires_grad):
-            kernel = ops.tree_sums if self._differentiates() else ops.tree_log_sums
+            kernel = ops.sums if self._differentiates() else ops.log_sums
             self._log = known = kernel(self._given, self.lengths, *self._class_of_trees())
         return known[0], known[1], known[2]
 
@@ -293,7 +293,7 @@ class TreeDistribution(Estimators):
         if known is None and self._log is not None and len(self._log) == 4:
             known = self._log if self._given.dtype == torch.float64 else None
         if known is None or (self._differentiates() and not known[0].requires_grad):
-            known = ops.tree_sums(self._wide(), self.lengths, *self._class_of_trees())
+            known = ops.sums(self._wide(), self.lengths, *self._class_of_trees())
         self._all = known
         return known[0], known[1], known[2], known[3]
 
