@@ -227,6 +227,45 @@ def test_a_draft_survives_the_tab(open_page, address):
     assert again.locator("#redo").is_enabled()
 
 
+def test_every_file_has_its_own_draft(open_page, address):
+    page = open_page(address, DESK)
+    opened_file(page, treebank(3), "first.conllu")
+    word(page, "wall").click()
+    page.keyboard.press("r")
+    settled(page)
+    now = heads(page)
+    opened_file(page, treebank(4), "second.conllu")
+    assert heads(page) != now
+    again = open_page(address, DESK, context=page.context)
+    assert "second.conllu" in again.title()
+    opened_file(again, treebank(3), "first.conllu")
+    assert heads(again) == now
+    assert again.locator("#undo").is_enabled()
+
+
+def test_drafts_that_are_saved_make_room(open_page, address):
+    page = open_page(address, DESK)
+    opened_file(page, treebank(3), "first.conllu")
+    left = "1".rjust(1_000_000)
+    page.evaluate(
+        """(text) => {
+          const filler = JSON.stringify({ name: "old.conllu", unsaved: false, text });
+          for (let i = 0; i < 4; i++) localStorage.setItem(`arbora:draft:${i}`, filler);
+          try { for (;;) localStorage.setItem("other", (localStorage.getItem("other") || "") + text.slice(0, 50_000)); }
+          catch { /* full */ }
+        }""",
+        left,
+    )
+    opened_file(page, treebank(60), "second.conllu")
+    word(page, "wall").click()
+    page.keyboard.press("r")
+    settled(page)
+    now = heads(page)
+    again = open_page(address, DESK, context=page.context)
+    assert "second.conllu" in again.title()
+    assert heads(again) == now
+
+
 def test_a_file_of_the_server_survives_its_end(open_page, tmp_path):
     """The page goes on when the server is killed and comes back; nothing that it did is lost."""
     bank = tmp_path / "bank.conllu"

@@ -84,7 +84,7 @@ export function keyHandler(app) {
       else app.render();
       return;
     }
-    if (/^[1-9]$/.test(key)) {
+    if (/^[1-6]$/.test(key)) {
       const found = app.answer.head_candidates[app.chosen - 1]?.[Number(key) - 1];
       if (found) app.do.setHead(app.chosen, found[0]);
       event.preventDefault();
