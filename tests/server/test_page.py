@@ -251,8 +251,8 @@ def test_drafts_that_are_saved_make_room(open_page, address):
         """(text) => {
           const filler = JSON.stringify({ name: "old.conllu", unsaved: false, text });
           for (let i = 0; i < 4; i++) localStorage.setItem(`arbora:draft:${i}`, filler);
-          try { for (;;) localStorage.setItem("other", (localStorage.getItem("other") || "") + text.slice(0, 50_000)); }
-          catch { /* full */ }
+          const more = () => (localStorage.getItem("other") || "") + text.slice(0, 50_000);
+          try { for (;;) localStorage.setItem("other", more()); } catch { /* full */ }
         }""",
         left,
     )

@@ -82,7 +82,7 @@ export class Corrections {
   setHead(m, head) {
     const form = this.app.answer.forms[m - 1];
     return this.step(`head of ${form}`, m, (sentence, state) => {
-      if (this.app.keeps) freeConflicts(sentence, m, head, this.app.view.root === "single");
+      if (this.app.keeps) freeConflicts(sentence, state, m, head, this.app.view.root === "single");
       const label = sentence.head(m) === head ? sentence.label(m) : "_";
       sentence.setArc(m, head, label);
       state.heads = with_(state.heads, m);
@@ -301,9 +301,12 @@ export class Corrections {
   }
 }
 
-// With the rest kept, a new head can close a cycle or leave two roots: those words are parsed again.
-function freeConflicts(sentence, m, head, singleRoot) {
+// With the rest kept, a new head can close a cycle or leave two roots: those words are parsed again,
+// except those that are fixed. If only fixed arcs are in the way, the server says that there is no
+// such tree.
+function freeConflicts(sentence, state, m, head, singleRoot) {
   const free = (word) => {
+    if (state.heads.includes(word)) return;
     for (const column of HEAD_AND_LABEL) sentence.set(word, column, "_");
   };
   const path = [];
