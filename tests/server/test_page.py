@@ -128,6 +128,42 @@ def test_other_trees_and_choices(open_page, address):
     page.wait_for_selector("#facts:text('trained with one root')")
 
 
+def test_heads_are_checked_surest_first(open_page, address):
+    page = open_page(address, DESK)
+    word(page, "She").click()
+    page.keyboard.press("c")
+    settled(page)
+    state = "import('/static/app.js').then(m => [m.app.item.state.heads, m.app.chosen])"
+    fixed, chosen = page.evaluate(state)
+    assert fixed == [1]
+    chances = page.evaluate("import('/static/app.js').then(m => m.app.answer.arc_probabilities)")
+    assert chances[chosen - 1] == max(chances[1:])
+    for _ in chances[1:]:
+        page.get_by_role("button", name="Right, next").click()
+        settled(page)
+    assert sorted(page.evaluate(state)[0]) == list(range(1, len(chances) + 1))
+    assert "Every head" in page.locator("#message").inner_text()
+    page.click("#undo")
+    settled(page)
+    assert len(page.evaluate(state)[0]) == len(chances) - 1
+
+
+def test_a_fixed_arc_is_not_released_to_keep_the_rest(open_page, address):
+    """Fixed arcs that contradict each other are refused; others give way."""
+    page = open_page(address, DESK, expected="422")
+    opened_file(page, treebank(1))
+    page.locator("#rest label", has_text="keep").click()
+    word(page, "near").click()  # its head is the wall
+    page.keyboard.press("f")
+    settled(page)
+    before = heads(page)
+    word(page, "wall").click()
+    page.evaluate("import('/static/app.js').then(m => m.app.do.setHead(8, 6))")
+    settled(page)
+    assert heads(page) == before
+    assert "no tree" in page.locator("#message").inner_text()
+
+
 def test_by_keyboard_alone(open_page, address):
     page = open_page(address, DESK)
     page.focus("#text")

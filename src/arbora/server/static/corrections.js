@@ -116,6 +116,26 @@ export class Corrections {
     });
   }
 
+  // Its head is right: it is fixed, and the surest word that is not fixed yet comes next.
+  confirm(m) {
+    if (this.app.item.state.heads.includes(m)) return this.later(() => this.chooseUnchecked());
+    this.step(`the head of ${this.app.answer.forms[m - 1]} is right`, m, (sentence, state) => {
+      state.heads = with_(state.heads, m);
+    });
+    return this.later(() => this.chooseUnchecked());
+  }
+
+  chooseUnchecked() {
+    const { app } = this;
+    const fixed = new Set(app.item.state.heads);
+    const chance = (m) => app.answer.arc_probabilities[m - 1] ?? 0;
+    const left = app.answer.forms.map((_, i) => i + 1).filter((m) => !fixed.has(m));
+    if (!left.length) return say("Every head of this sentence is fixed.");
+    const inTree = byId("tree").contains(document.activeElement);
+    app.choose(left.reduce((best, m) => (chance(m) > chance(best) ? m : best)), inTree);
+    app.tree.reveal(app.chosen);
+  }
+
   setLabel(m, label) {
     return this.step(`label ${label}`, m, (sentence, state) => {
       if (/\s/.test(label)) throw new Error("A label has no spaces.");
