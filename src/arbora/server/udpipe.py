@@ -7,6 +7,8 @@ are plain text, as in the original.
 
 from __future__ import annotations
 
+import asyncio
+import email
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -42,6 +44,7 @@ __all__ = ["make_router"]
 _OUTPUTS = ("conllu", "horizontal", "vertical", "plaintext")
 _INPUTS = ("conllu", "horizontal", "vertical")
 _TOKENIZERS = ("", "ranges", "presegmented", "normalized_spaces")
+_ENCODED = re.compile(rb"^content-transfer-encoding:[ \t]*(base64|quoted)", re.I | re.M)
 _ID = re.compile(r"^(\d+)(-\d+)?\t")
 
 
@@ -183,6 +186,8 @@ async def _parameters(request: Request, limit: int) -> dict[str, str]:
         return given | dict(fields)
     if kind != "multipart/form-data":
         raise RefusedError(f"Unsupported payload Content-Type '{kind or '<none>'}'.")
+    if _ENCODED.search(await request.body()):
+        return given | await asyncio.to_thread(_encoded_parts, request, await request.body())
     try:
         async with request.form(max_files=10, max_fields=100, max_part_size=limit) as form:
             for key, value in form.multi_items():
@@ -193,6 +198,21 @@ async def _parameters(request: Request, limit: int) -> dict[str, str]:
     except (HTTPException, UnicodeDecodeError, LookupError, KeyError):
         raise RefusedError("Cannot parse the multipart/form-data payload.") from None
     return given
+
+
+def _encoded_parts(request: Request, body: bytes) -> dict[str, str]:
+    """The parts of a form of which some are in base64 or quoted-printable, as in e-mails."""
+    kind = request.headers["content-type"].encode("latin-1")
+    message = email.message_from_bytes(b"Content-Type: " + kind + b"\r\n\r\n" + body)
+    if message.defects or not message.is_multipart():
+        raise RefusedError("Cannot parse the multipart/form-data payload.")
+    found = {}
+    for part in message.walk():
+        name = part.get_param("name", header="Content-Disposition")
+        if name:
+            data: Any = part.get_payload(decode=True)  # None if it has parts of its own
+            found[str(name)] = _decoded(data or b"")
+    return found
 
 
 def _decoded(data: bytes) -> str:
