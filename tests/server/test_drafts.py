@@ -51,7 +51,7 @@ def test_drafts_that_are_saved_make_room(open_page, address):
         }""",
         left,
     )
-    opened_file(page, treebank(60), "second.conllu")
+    opened_file(page, treebank(400), "second.conllu")
     word(page, "wall").click()
     page.keyboard.press("r")
     settled(page)
