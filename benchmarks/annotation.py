@@ -5,13 +5,15 @@
 Part 1, words: a first-order parser is trained on more and more of a treebank, until its UAS on the
 test set is that of the whole treebank minus 1. The words are those of random sentences; or, after a
 first 5 % of random sentences, single words, those of which the parser is least sure (`arbora select
---arcs`), whose heads are then taken from the treebank. Every round trains from scratch.
+--arcs`), whose heads are then taken from the treebank. Every round trains from scratch. The seed
+chooses the random sentences.
 
 Part 2, corrections: a parser trained on the whole treebank parses the test set, and a simulated
 annotator corrects it: by hand, every wrong head and every wrong label is one action; or one wrong
 head is corrected, the sentence is parsed again around all corrections, exactly, and so on until it
-is right, then the labels that are still wrong. Results are one file per treebank, part and seed;
-what exists is not run again.
+is right, then the labels that are still wrong. Part 3, bundled: the same for the model en-accurate
+of the package on UD English EWT, without training. Results are one file per treebank, part and
+seed; what exists is not run again.
 """
 
 from __future__ import annotations
@@ -41,10 +43,13 @@ STEP = 0.05  # share of the words that is annotated before anything is selected,
 RANDOM = (0.3, 0.1)  # the first share of random sentences, and what is added in a round
 MARGIN = 1.0  # UAS
 PASSES = 6
-SEEDS = (0,)  # of the random sentences
-STRATEGIES = ("random", "errors", "disagreement")
+SEEDS = (0, 1, 2)  # of the random sentences
+STRATEGIES = ("random", "errors", "margin", "disagreement")
 PARTS_OF_MODELS = ("grandsibling", "first")
-ORDERS = ("left to right", "surest first", "top-down")
+ORDERS = ("left to right", "surest first", "least sure first", "top-down")
+KEPT = {"orders": "all seen", "only_corrections": "corrections"}  # what parsing again keeps
+PARTS = ("words", "corrections", "bundled")
+BUNDLED = ("ud_english_ewt", "en-accurate")
 _LABEL = 7
 
 Flat = NDArray[np.int32]
@@ -156,6 +161,12 @@ class Annotator:
         self.labels, self.chances = self.heads.copy(), np.zeros(len(self.gold))
         self.known, self.known_labels = self.heads.copy(), self.heads.copy()
         self.parse(range(len(test)))
+        self.parsed = self.heads.copy(), self.labels.copy(), self.chances.copy()
+
+    def begin_again(self) -> None:
+        """Forgets all corrections."""
+        self.heads, self.labels, self.chances = (each.copy() for each in self.parsed)
+        self.known[:] = self.known_labels[:] = -1
 
     def parse(self, sentences: Any) -> None:
         """Parses some sentences around all that is known of them."""
@@ -176,12 +187,15 @@ class Annotator:
         wrong = self.heads != self.gold, self.labels != self.gold_labels
         return int(wrong[0].sum()), int(wrong[1].sum())
 
-    def correct(self, order: str) -> tuple[int, int]:
-        """Corrects everything; the numbers of heads and labels that had to be corrected."""
+    def correct(self, order: str, kept: str) -> tuple[int, int]:
+        """Corrects everything; the numbers of heads and labels that had to be corrected.
+
+        Parsing again keeps all heads that the annotator has seen, or the corrections only.
+        """
         heads = labels = 0
         waiting = list(range(len(self.words)))
         while waiting:
-            waiting = [i for i in waiting if self._correct_head(i, order)]
+            waiting = [i for i in waiting if self._correct_head(i, order, kept == "all seen")]
             heads += len(waiting)
             if waiting:
                 self.parse(waiting)
@@ -193,15 +207,16 @@ class Annotator:
                 self.parse(waiting)
         return heads, labels
 
-    def _correct_head(self, i: int, order: str) -> bool:
+    def _correct_head(self, i: int, order: str, keep_seen: bool) -> bool:
         words = self.words[i]
         wrong = self.heads[words] != self.gold[words]
         if not wrong.any():
             return False
         rank = np.array(list(self._ranks(words, order)))
         first = rank[wrong].min()
-        seen = words.start + np.flatnonzero(rank <= first)  # passed over: right, and kept
-        self.known[seen] = self.gold[seen]
+        seen = rank <= first if keep_seen else rank == first  # passed over: right
+        at = words.start + np.flatnonzero(seen)
+        self.known[at] = self.gold[at]
         return True
 
     def _correct_label(self, i: int) -> bool:
@@ -220,6 +235,8 @@ class Annotator:
             keys: Any = np.arange(n)
         elif order == "surest first":
             keys = -self.chances[words]
+        elif order == "least sure first":
+            keys = self.chances[words]
         else:
             heads = self.heads[words].tolist()
             keys = np.array([_depth(heads, word) for word in range(1, n + 1)])
@@ -237,15 +254,30 @@ def corrections(folder: Path, order: str) -> dict[str, Any]:
     """The actions by hand and with parsing again, for a parser of this order of parts."""
     train, test = (read_treebank(_file(folder, part)) for part in ("train", "test"))
     parser = arbora.Parser(order=order, passes=PASSES, held_out=0.0, threads=1).fit(train)  # type: ignore[arg-type]
-    answer: dict[str, Any] = {"words": test.total_words, "orders": {}}
-    for looking in ORDERS:
-        annotator = Annotator(parser, test)
-        heads, labels = annotator.errors()
-        answer["by_hand"] = {"heads": heads, "labels": labels}
-        done = annotator.correct(looking)
-        assert annotator.errors() == (0, 0)
-        answer["orders"][looking] = {"heads": done[0], "labels": done[1]}
-        print(f"{folder.name} {order} {looking}: {done} of {(heads, labels)}", flush=True)
+    return corrected(parser, test, f"{folder.name} {order}")
+
+
+def bundled(folder: Path) -> dict[str, Any]:
+    """The same for a model of the package."""
+    parser = arbora.load(BUNDLED[1], threads=1)
+    return corrected(parser, read_treebank(_file(folder, "test")), f"{folder.name} {BUNDLED[1]}")
+
+
+def corrected(parser: arbora.Parser, test: Block, name: str) -> dict[str, Any]:
+    """The actions, for every order of looking, and for what parsing again keeps."""
+    annotator = Annotator(parser, test)
+    heads, labels = annotator.errors()
+    answer: dict[str, Any] = {
+        "words": test.total_words, "by_hand": {"heads": heads, "labels": labels},
+    }  # fmt: skip
+    for key, kept in KEPT.items():
+        answer[key] = {}
+        for looking in ORDERS:
+            annotator.begin_again()
+            done = annotator.correct(looking, kept)
+            assert annotator.errors() == (0, 0)
+            answer[key][looking] = {"heads": done[0], "labels": done[1]}
+            print(f"{name} {looking}, {kept}: {done} of {(heads, labels)}", flush=True)
     return answer
 
 
@@ -258,27 +290,31 @@ def report(results: dict[str, Any]) -> None:
     names = sorted({key.split(".")[0] for key in results})
     print("\nwords needed, % of the treebank, mean over seeds; and as % of random")
     for name in names:
-        shares, fits = {}, {}
+        crossed, fits = {}, {}
         for strategy in STRATEGIES:
             runs = [results.get(f"{name}.{strategy}.{seed}") for seed in SEEDS]
-            if all(runs):
-                fits[strategy] = np.mean([100 * fitted(run) for run in runs])  # type: ignore[arg-type]
-                shares[strategy] = np.mean([100 * run["needed"] / run["words"] for run in runs])  # type: ignore[index]
-        for strategy, share in shares.items():
-            ratio = f"{100 * share / shares['random']:6.1f}" if "random" in shares else ""
-            fit = f"{100 * fits[strategy] / fits['random']:6.1f}" if "random" in fits else ""
-            print(
-                f"{name:26} {strategy:13} {share:6.1f} {ratio}  fitted {fits[strategy]:6.1f} {fit}"
-            )
+            done = [run for run in runs if run is not None]
+            if done:
+                crossed[strategy] = np.array([100 * run["needed"] / run["words"] for run in done])
+                fits[strategy] = np.array([100 * fitted(run) for run in done])
+        for strategy, shares in crossed.items():
+            row = f"{name:26} {strategy:13} {len(shares)} seeds"
+            for title, found in (("needed", crossed), ("fitted", fits)):
+                share = found[strategy].mean()
+                row += f"  {title} {share:5.1f} (+-{np.ptp(found[strategy]) / 2:4.1f})"
+                if "random" in found:
+                    row += f" {100 * share / found['random'].mean():6.1f}"
+            print(row)
     print("\ncorrections, % of those by hand: heads; heads and labels")
     for name in names:
-        for order in PARTS_OF_MODELS:
-            run = results.get(f"{name}.corrections.{order}")
-            for looking, done in run["orders"].items() if run else ():
-                hand = run["by_hand"]
-                heads = 100 * done["heads"] / hand["heads"]
-                both = 100 * sum(done.values()) / sum(hand.values())
-                print(f"{name:26} {order:13} {looking:14} {heads:6.1f} {both:6.1f}")
+        for order in (*PARTS_OF_MODELS, BUNDLED[1]):
+            run = results.get(f"{name}.corrections.{order}", {})
+            for key, kept in KEPT.items():
+                for looking, done in run.get(key, {}).items():
+                    hand = run["by_hand"]
+                    heads = 100 * done["heads"] / hand["heads"]
+                    both = 100 * sum(done.values()) / sum(hand.values())
+                    print(f"{name:26} {order:13} {kept:12} {looking:17} {heads:6.1f} {both:6.1f}")
 
 
 def jobs_of(folder: Path, parts: list[str]) -> dict[str, Callable[[], dict[str, Any]]]:
@@ -287,6 +323,8 @@ def jobs_of(folder: Path, parts: list[str]) -> dict[str, Callable[[], dict[str, 
     if "corrections" in parts:
         for order in PARTS_OF_MODELS:
             jobs[f"{folder.name}.corrections.{order}"] = partial(corrections, folder, order)
+    if "bundled" in parts and folder.name == BUNDLED[0]:
+        jobs[f"{folder.name}.corrections.{BUNDLED[1]}"] = partial(bundled, folder)
     if "words" in parts:
         for seed in SEEDS:
             for strategy in STRATEGIES:
@@ -301,7 +339,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--treebanks", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=list(TREEBANKS))
-    parser.add_argument("--parts", nargs="*", default=["words", "corrections"])
+    parser.add_argument("--parts", nargs="*", default=["words", "corrections"], choices=PARTS)
     parser.add_argument("--jobs", type=int, default=1000, help="the most that are run now")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     given = parser.parse_args()

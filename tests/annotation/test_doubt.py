@@ -85,6 +85,23 @@ def test_expected_errors_are_those_of_many_samples():
         assert abs(wrong.mean() - gains.sentences[i]) < 5 * wrong.std() / 2000**0.5 + 1e-3
 
 
+def test_margins_are_between_the_two_likeliest_heads():
+    parser, chosen = at_temperature(trained(), 2.5), sentences("test", 8)
+    block = read_treebank(chosen)
+    doubt = doubt_about(parser, block, keep_heads=False)
+    everything = np.ones(len(doubt.heads), dtype=bool)
+    gains = gains_of("margin", doubt, everything, block.n_words)
+    for i, sentence in enumerate(chosen):
+        two = np.sort(np.asarray(parser.distribution(sentence).marginals)[:, 1:], axis=0)[-2:]
+        found = cut(gains.words, chosen)[i]
+        agree = cut(doubt.heads, chosen)[i] == parser.distribution(sentence).marginals[
+            :, 1:
+        ].argmax(0)
+        assert_close(found[agree], 1 - (two[1] - two[0])[agree], abs=1e-9)
+        assert (found[~agree] > 1).all()  # the tree has the second best head there
+        assert_close(gains.sentences[i], found.sum())
+
+
 def test_belief_propagation_has_no_map_tree():
     parser = trained(order="sibling", inference="bp")
     block = read_treebank(sentences("test", 2))

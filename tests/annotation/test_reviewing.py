@@ -20,7 +20,7 @@ def with_wrong_head(sentence):
     return sentence.with_tree(heads), word
 
 
-@pytest.mark.parametrize("by", ["errors", "entropy", "disagreement"])
+@pytest.mark.parametrize("by", ["errors", "margin", "entropy", "disagreement"])
 def test_the_greatest_gain_comes_first(by):
     found = review_order(trained(), sentences("test", 20), by)
     scores = [look.score for look in found]
@@ -37,6 +37,18 @@ def test_a_wrong_head_of_the_file_comes_first():
     first = review_order(trained(), train, arcs=True)[0]
     assert (first.sentence, first.word) == (7, word)
     assert "file:" in first.reason
+
+
+def test_margins_are_those_of_the_heads_of_the_file():
+    parser, chosen = trained(), sentences("test", 6)
+    looks = review_order(parser, chosen, "margin", arcs=True)
+    found = {(look.sentence, look.word): look.score for look in looks}
+    for i, sentence in enumerate(chosen):
+        marginals = np.asarray(parser.distribution(sentence).marginals)
+        for word, head in enumerate(sentence.heads.tolist(), 1):
+            others = np.delete(marginals[:, word], head).max()
+            gain = 1 - marginals[head, word] + others
+            assert found.get((i, word), 0.0) == pytest.approx(gain, abs=1e-6)
 
 
 def test_missing_heads_count_as_the_proposal():

@@ -180,6 +180,26 @@ def test_bodies_that_are_no_json(client):
         assert json.loads(answer.content)["error"]
 
 
+def test_bodies_of_another_kind(client):
+    answer = client.post(
+        "/api/parse", content=b'{"text": "a"}', headers={"Content-Type": "text/plain"}
+    )
+    assert answer.status_code == 415
+    assert "Content-Type: application/json" in answer.json()["error"]
+    answer = client.post("/api/parse", json=["a"])
+    assert answer.status_code == 422
+    assert "object" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"), [("/process", "GET, POST"), ("/api/parse", "POST"), ("/", "GET")]
+)
+def test_other_methods_are_refused_and_those_that_exist_are_named(client, path, methods):
+    answer = client.put(path)
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == methods
+
+
 def test_the_api_is_documented(client):
     paths = client.get("/openapi.json").json()["paths"]
     assert {"/api/parse", "/api/constrain", "/api/kbest", "/api/explain", "/process"} <= set(paths)

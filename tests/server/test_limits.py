@@ -11,6 +11,8 @@ import pytest
 
 from arbora.errors import ArgumentError
 from arbora.server import Limits, Settings
+from arbora.server.guards import Guard
+from arbora.server.logs import Log
 from arbora.server.metrics import Metrics
 from arbora.server.refusals import QueueFullError, TimeUpError
 from arbora.server.workers import Task, Workers
@@ -75,6 +77,29 @@ def test_bodies_are_bounded_together(client_of):
     answer = client_of(Limits(bodies=100)).post("/process", content=b"x" * 101)
     assert answer.status_code == 503
     assert "100 bytes of requests" in answer.json()["error"]
+
+
+def test_open_requests_are_bounded():
+    """A request that arrives while another is being answered."""
+    started = []
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            started.append((message["status"], dict(message["headers"])))
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def inside(scope, receive, _):
+        await guard(scope, receive, send)
+
+    guard = Guard(inside, Settings(limits=Limits(open=1)), Metrics(), Log("off"))
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"localhost")]}
+    with ThreadPoolExecutor(1) as pool:  # a browser of other tests has an event loop in this one
+        pool.submit(asyncio.run, guard(scope, receive, send)).result()
+    ((status, headers),) = started
+    assert status == 503
+    assert headers[b"retry-after"] == b"1"
 
 
 def run_workers(limits, act):

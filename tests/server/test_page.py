@@ -7,53 +7,15 @@ import re
 from pathlib import Path
 
 from tests.data.zoo import ODD_FILES
-from tests.server.conftest import BAD, PHONE, running, sentence, treebank
-
-DESK = {"width": 1280, "height": 900}
-
-
-def heads(page):
-    return page.evaluate("import('/static/app.js').then(m => m.app.answer.heads)")
-
-
-def settled(page):
-    """Waits until all corrections are answered, and the changes of a server's file sent."""
-    page.evaluate(
-        "import('/static/app.js').then(async m => {await m.app.do.waiting; "
-        "await m.app.work.sending;})"
-    )
-
-
-def word(page, form):
-    return page.locator(".word", has=page.locator(f".form:text-is('{form}')")).first
-
-
-def drag(page, source, target):
-    start, end = source.bounding_box(), target.bounding_box()
-    page.mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(start["x"], start["y"] - 30, steps=3)
-    page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] / 2, steps=5)
-    page.mouse.up()
-    settled(page)
-
-
-def opened_file(page, text, name="bank.conllu"):
-    data = text.encode()
-    page.set_input_files("#file", {"name": name, "mimeType": "text/plain", "buffer": data})
-    page.wait_for_function("name => document.title.includes(name)", arg=name)
-
-
-def saved(page):
-    with page.expect_download() as waiting:
-        page.keyboard.press("Control+s")
-    return waiting.value.path().read_bytes()
+from tests.server.conftest import BAD, PHONE, sentence, treebank
+from tests.server.page_actions import DESK, drag, heads, opened_file, saved, settled, word
 
 
 def test_type_hover_require_drag_relabel_undo(open_page, address, size):
     page = open_page(address, size)
     page.fill("#text", "She saw the man with a telescope.")
-    page.click("#typing button")
+    with page.expect_response("**/api/constrain"):  # the page had parsed it before
+        page.click("#typing button")
     page.wait_for_selector(".word")
     before = heads(page)
     assert before == [2, 0, 4, 2, 7, 7, 2, 2]
@@ -126,6 +88,42 @@ def test_other_trees_and_choices(open_page, address):
         assert page.locator(f"input[name={name}][value={value}]").is_checked()
     assert heads(page).count(0) > 1
     page.wait_for_selector("#facts:text('trained with one root')")
+
+
+def test_heads_are_checked_surest_first(open_page, address):
+    page = open_page(address, DESK)
+    word(page, "She").click()
+    page.keyboard.press("c")
+    settled(page)
+    state = "import('/static/app.js').then(m => [m.app.item.state.heads, m.app.chosen])"
+    fixed, chosen = page.evaluate(state)
+    assert fixed == [1]
+    chances = page.evaluate("import('/static/app.js').then(m => m.app.answer.arc_probabilities)")
+    assert chances[chosen - 1] == max(chances[1:])
+    for _ in chances[1:]:
+        page.get_by_role("button", name="Right, next").click()
+        settled(page)
+    assert sorted(page.evaluate(state)[0]) == list(range(1, len(chances) + 1))
+    assert "Every head" in page.locator("#message").inner_text()
+    page.click("#undo")
+    settled(page)
+    assert len(page.evaluate(state)[0]) == len(chances) - 1
+
+
+def test_a_fixed_arc_is_not_released_to_keep_the_rest(open_page, address):
+    """Fixed arcs that contradict each other are refused; others give way."""
+    page = open_page(address, DESK, expected="422")
+    opened_file(page, treebank(1))
+    page.locator("#rest label", has_text="keep").click()
+    word(page, "near").click()  # its head is the wall
+    page.keyboard.press("f")
+    settled(page)
+    before = heads(page)
+    word(page, "wall").click()
+    page.evaluate("import('/static/app.js').then(m => m.app.do.setHead(8, 6))")
+    settled(page)
+    assert heads(page) == before
+    assert "no tree" in page.locator("#message").inner_text()
 
 
 def test_by_keyboard_alone(open_page, address):
@@ -209,49 +207,6 @@ def test_odd_files_keep_every_byte(open_page, address):
             text,
         )
         assert "".join(parts) == text, name
-
-
-def test_a_draft_survives_the_tab(open_page, address):
-    page = open_page(address, DESK)
-    opened_file(page, treebank(5))
-    word(page, "wall").click()
-    page.keyboard.press("1")
-    page.keyboard.press("x")
-    settled(page)
-    now = heads(page)
-    again = open_page(address, DESK, context=page.context)
-    assert "bank.conllu" in again.title()
-    assert heads(again) == now
-    again.click("#undo")
-    settled(again)
-    assert again.locator("#redo").is_enabled()
-
-
-def test_a_file_of_the_server_survives_its_end(open_page, tmp_path):
-    """The page goes on when the server is killed and comes back; nothing that it did is lost."""
-    bank = tmp_path / "bank.conllu"
-    bank.write_text(treebank(60))
-    with running("--project", str(bank)) as (process, url):
-        page = open_page(url, DESK, expected="ERR_CONNECTION_REFUSED")
-        assert page.locator(".entry").count() == 50
-        word(page, "wall").click()
-        drag(page, word(page, "wall"), word(page, "fish"))
-        process.kill()
-        process.wait()
-    port = url.rstrip("/").rpartition(":")[2]
-    with running("--project", str(bank), "--port", port):
-        page.locator(".entry").nth(2).click()
-        page.wait_for_selector("#title:text('Sentence 3')")
-        page.keyboard.press("Escape")
-        word(page, "gull").click()
-        page.click("#accept")
-        page.wait_for_selector("#title:text('Sentence 4')")
-        settled(page)
-        page.keyboard.press("Control+s")
-        page.wait_for_selector("#message:text('Saved')")
-    saved = bank.read_text()
-    assert "8\twall\twall\tNOUN\t_\t_\t5\t" in saved
-    assert saved.count("\n") == treebank(60).count("\n")
 
 
 def test_words_and_sentences_are_split_and_merged(open_page, address):
@@ -349,16 +304,6 @@ def test_the_page_is_small_and_asks_nobody_else(open_page, address):
     page.wait_for_selector("body[data-ready]")
     assert context_urls
     assert all(url.startswith((address, "data:")) for url in context_urls)
-
-
-def test_it_says_when_the_server_is_gone(open_page, address):
-    page = open_page(address, DESK, expected="ERR_INTERNET_DISCONNECTED")
-    word(page, "man").click()
-    page.context.set_offline(True)
-    page.locator(".row").nth(1).click()
-    page.wait_for_selector(".message.error")
-    assert "kept in this browser" in page.locator("#message").inner_text()
-    page.context.set_offline(False)
 
 
 def test_pictures_of_the_documentation(open_page, address, tmp_path):

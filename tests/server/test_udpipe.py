@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import quopri
 from urllib.parse import quote
 
 import pytest
@@ -72,6 +74,24 @@ def test_the_ways_of_calling_agree(client, expected):
     assert [words(answer) for answer in answers] == [expected] * len(answers)
     assert "2-3\tdoesn't\t" in answers[0].json()["result"]
     assert "TokenRange=0:3" in answers[1].json()["result"]
+
+
+@pytest.mark.parametrize("encoding", ["base64", "quoted-printable"])
+def test_parts_that_are_encoded_as_in_e_mails(client, pipelines, encoding):
+    text = "Zoë saw the café."
+    encode = {"base64": base64.encodebytes, "quoted-printable": quopri.encodestring}[encoding]
+    parts = {"data": encode(text.encode()), "tokenizer": b"", "tagger": b"", "parser": b""}
+    body = b"".join(
+        b'--X\r\nContent-Disposition: form-data; name="%b"\r\nContent-Transfer-Encoding: %b'
+        b"\r\n\r\n%b\r\n" % (name.encode(), encoding.encode(), value)
+        for name, value in parts.items()
+    )
+    answer = posted(client, body + b"--X--\r\n", "multipart/form-data; boundary=X")
+    found = pipelines["en"](text)[0]
+    heads = map(str, found.heads.tolist())
+    assert words(answer) == list(zip(found.forms, found.upos, heads, strict=True))
+    broken = posted(client, body, "multipart/form-data; boundary=Y")
+    assert broken.status_code == 400
 
 
 def test_models(client):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from arbora.data import Block
 from arbora.errors import ArgumentError
 from arbora.inference.decoding import possible_marginals
-from arbora.inference.marginals import Marginals
+from arbora.inference.marginals import Marginals, tree_entropies
 from arbora.models.constraints import Constraints, obeying
 from arbora.models.decoding import Decoder, Scored
 from arbora.models.reductions import summed_over_labels
@@ -30,16 +30,18 @@ class Doubt:
 
     All arrays are flat over the words, except `tree_entropies`, which has one entry per sentence.
     `labels` are indices into `label_names` (-1 for none), `probabilities` those of the proposed
-    arcs. `head_entropies` are entropies of the heads of single words in nats, `tree_entropies`
-    those of whole trees. `differs` marks words whose head in the best-scoring tree (MAP) is not
-    that in the tree with most expected correct arcs (MBR). `given` has the probabilities of the
-    heads that the block has, NaN where it has none.
+    arcs, `runner_ups` the likeliest other heads (-1 for none). `head_entropies` are entropies of
+    the heads of single words in nats, `tree_entropies` those of whole trees. `differs` marks words
+    whose head in the best-scoring tree (MAP) is not that in the tree with most expected correct
+    arcs (MBR). `given` has the probabilities of the heads that the block has, NaN where it has
+    none.
     """
 
     heads: IntArray
     labels: IntArray
     probabilities: FloatArray
     runner_ups: IntArray
+    runner_up_probabilities: FloatArray
     head_entropies: FloatArray
     differs: NDArray[np.bool_]
     tree_entropies: FloatArray
@@ -96,7 +98,7 @@ def doubt_about(
         cells = scored.summed.layout.arcs(found.heads)
         return Doubt(
             found.heads, labels, np.minimum(arcs[cells], 1.0),
-            runner_ups(arcs, n_words, found.heads)[0], _head_entropies(arcs, n_words), differs,
+            *runner_ups(arcs, n_words, found.heads), _head_entropies(arcs, n_words), differs,
             tree_entropies(marginals), _given(arcs, scored.summed.layout, heads_of(sentences)),
         )  # fmt: skip
 
@@ -115,26 +117,6 @@ def _differing(decoder: Decoder, scored: Scored, marginals: Marginals) -> NDArra
     arcs = marginals.scores.arcs_only().with_values(marginals.arcs)
     safest = decoder.chooser.decode(possible_marginals(marginals.scores, arcs.arcs)).heads
     return np.asarray(best != safest)
-
-
-def tree_entropies(marginals: Marginals) -> FloatArray:
-    """The entropy of the trees of each sentence, log Z - E[score], in nats.
-
-    With approximate marginals it is the Bethe approximation, and may be off in both directions.
-    """
-    scores, summed = marginals.scores, marginals.marginals
-    sizes = (scores.n_words + 1) ** 2 * scores.depth
-    expected = np.add.reduceat(_products(scores.arcs, summed.arcs), np.cumsum(sizes) - sizes)
-    for kind in scores.kinds:
-        table, ends = scores.values(kind), scores.starts(kind)
-        products = np.concatenate([_products(table, summed.values(kind)), [0.0]])
-        expected += np.where(np.diff(ends) > 0, np.add.reduceat(products, ends[:-1]), 0.0)
-    return np.asarray(np.maximum(marginals.log_partition - expected, 0.0))
-
-
-def _products(scores: FloatArray, probabilities: FloatArray) -> FloatArray:
-    """Scores times probabilities; 0 times -inf is 0."""
-    return np.where(probabilities > 0.0, scores, 0.0) * probabilities
 
 
 def _given(arcs: FloatArray, layout: Layout, heads: IntArray) -> FloatArray:

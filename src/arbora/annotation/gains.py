@@ -14,7 +14,7 @@ from arbora.types import FloatArray
 
 __all__ = ["MEASURES", "Gains", "Measure", "gains_of", "measure_named"]
 
-Measure = Literal["entropy", "errors", "disagreement", "random"]
+Measure = Literal["errors", "margin", "entropy", "disagreement", "random"]
 
 _TIE = 1e-3  # weight of expected errors among words that MAP and MBR trees do not decide between
 
@@ -51,6 +51,17 @@ def _errors(asked: Asked) -> Gains:
     return Gains(words, asked.sums(words))
 
 
+def _margin(asked: Asked) -> Gains:
+    """How near the second most probable head comes, 1 - (P(proposed arc) - P(next)).
+
+    A word between two heads is worth more than one between many, of which each is improbable.
+    """
+    doubt = asked.doubt
+    words = 1.0 - (doubt.probabilities - doubt.runner_up_probabilities)
+    words = np.where(asked.unknown, words, 0.0)
+    return Gains(words, asked.sums(words))
+
+
 def _disagreement(asked: Asked) -> Gains:
     """The number of words whose MAP and MBR heads differ; ties are decided by expected errors."""
     words = asked.doubt.differs + _TIE * (1.0 - asked.doubt.probabilities)
@@ -71,6 +82,7 @@ def _random(asked: Asked) -> Gains:
 
 MEASURES: dict[str, Callable[[Asked], Gains]] = {
     "errors": _errors,
+    "margin": _margin,
     "entropy": _entropy,
     "disagreement": _disagreement,
     "random": _random,

@@ -16,6 +16,7 @@ from arbora.errors import ArgumentError
 from arbora.evaluation import Disagreement, agreement
 from arbora.evaluation.alignment import AnnotatedSource
 from arbora.parsers import Parser
+from arbora.types import IntArray
 
 __all__ = ["Look", "review_differences", "review_order"]
 
@@ -51,8 +52,7 @@ def review_order(
         raise ArgumentError("there is nothing to review: the file has no sentences.")
     doubt = doubt_about(parser, block, keep_heads=False, disagreement=by == "disagreement")
     everything = np.ones(len(doubt.heads), dtype=np.bool_)
-    chances = np.where(np.isnan(doubt.given), doubt.probabilities, doubt.given)
-    gains = gains_of(by, replace(doubt, probabilities=chances), everything, block.n_words)
+    gains = gains_of(by, _of_file(doubt, np.asarray(block.heads)), everything, block.n_words)
     ends = np.cumsum(block.n_words)
     looks = []
     for i, end in enumerate(ends.tolist()):
@@ -64,6 +64,18 @@ def review_order(
                 reason = _reason(block, doubt, i, start, word)
                 looks.append(Look(i, score, reason, word + 1))
     return sorted(looks, key=lambda look: (-look.score, look.sentence, look.word))
+
+
+def _of_file(doubt: Doubt, heads: IntArray) -> Doubt:
+    """The doubt about the heads of the file, where it has any: others are likelier or less likely.
+
+    The likeliest other head is the parser's, unless that is the file's.
+    """
+    there = heads >= 0
+    differs = there & (heads != doubt.heads)
+    others = np.where(differs, doubt.probabilities, doubt.runner_up_probabilities)
+    chances = np.where(there, doubt.given, doubt.probabilities)
+    return replace(doubt, probabilities=chances, runner_up_probabilities=others)
 
 
 def _reason(block: Block, doubt: Doubt, i: int, start: int, word: int) -> str:

@@ -34,12 +34,13 @@ def review(
     ],
     model: ModelFile = None,
     by: Annotated[
-        Literal["errors", "entropy", "disagreement"],
+        Literal["errors", "margin", "entropy", "disagreement"],
         typer.Option(
             metavar="NAME",
-            help="What comes first: the expected number of wrong arcs in the file (errors), the "
-            "entropy of the trees (entropy), or the number of words that the best-scoring tree and "
-            "the safest tree attach differently (disagreement).",
+            help="What comes first: the expected number of wrong arcs in the file (errors), heads "
+            "that another one comes near to or surpasses (margin), the entropy of the trees "
+            "(entropy), or the number of words that the best-scoring tree and the safest tree "
+            "attach differently (disagreement).",
         ),
     ] = "errors",
     arcs: Annotated[

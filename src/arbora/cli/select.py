@@ -37,12 +37,13 @@ def select(
         int, typer.Option(min=1, metavar="N", help="The number of words that can be annotated.")
     ],
     by: Annotated[
-        Literal["errors", "entropy", "disagreement", "random"],
+        Literal["errors", "margin", "entropy", "disagreement", "random"],
         typer.Option(
             metavar="NAME",
-            help="What is expected to help most: the expected number of wrong arcs (errors), the "
-            "entropy of trees or heads (entropy), the number of words that the best-scoring tree "
-            "and the safest tree attach differently (disagreement), or random.",
+            help="What is expected to help most: the expected number of wrong arcs (errors), "
+            "words with two heads of nearly the same probability (margin), the entropy of trees "
+            "or heads (entropy), the number of words that the best-scoring tree and the safest "
+            "tree attach differently (disagreement), or random.",
         ),
     ] = "errors",
     arcs: Annotated[

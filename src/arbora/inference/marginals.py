@@ -11,7 +11,7 @@ from arbora.inference.packed_second_order import SecondOrderSums
 from arbora.scores import PartKind, Scores
 from arbora.types import FloatArray
 
-__all__ = ["ArcSums", "Marginals"]
+__all__ = ["ArcSums", "Marginals", "tree_entropies"]
 
 
 class Sums(Protocol):
@@ -101,3 +101,23 @@ class ArcSums:
         pieces = self._packed.vjp(self.sums().marginals.arcs, d_arcs)
         flat = [piece.reshape(-1) for piece in pieces]
         return self._scores.with_values(np.concatenate(flat) if flat else np.empty(0))
+
+
+def tree_entropies(marginals: Marginals) -> FloatArray:
+    """The entropy of the trees of each sentence, log Z - E[score], in nats.
+
+    With approximate marginals it is the Bethe approximation, and may be off in both directions.
+    """
+    scores, summed = marginals.scores, marginals.marginals
+    sizes = (scores.n_words + 1) ** 2 * scores.depth
+    expected = np.add.reduceat(_products(scores.arcs, summed.arcs), np.cumsum(sizes) - sizes)
+    for kind in scores.kinds:
+        table, ends = scores.values(kind), scores.starts(kind)
+        products = np.concatenate([_products(table, summed.values(kind)), [0.0]])
+        expected += np.where(np.diff(ends) > 0, np.add.reduceat(products, ends[:-1]), 0.0)
+    return np.asarray(np.maximum(marginals.log_partition - expected, 0.0))
+
+
+def _products(scores: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Scores times probabilities; 0 times -inf is 0."""
+    return np.where(probabilities > 0.0, scores, 0.0) * probabilities

@@ -15,7 +15,7 @@ from arbora.drawing.annotated import multiword_tokens
 from arbora.drawing.widths import is_right_to_left
 from arbora.features import Encoded
 from arbora.inference.engines import TreeLists
-from arbora.inference.marginals import Marginals
+from arbora.inference.marginals import Marginals, tree_entropies
 from arbora.inference.tree_checks import in_class
 from arbora.models.constraints import Constraints, obeying
 from arbora.models.decoding import Decoder, Scored
@@ -261,23 +261,8 @@ def _figures(
 
 
 def _entropy(marginals: Marginals) -> float | None:
-    """The entropy of the trees in bits; None where it is not exact.
-
-    H = (log Z - sum c) - sum mu (theta - c), with c the largest score of each word's arcs.
-    """
-    scores = marginals.scores
-    if not marginals.exact or scores.tables:
-        return None
-    side = int(scores.n_words[0]) + 1
-    theta = scores.arcs.reshape(side, side, -1).copy()
-    theta[:, 0] = -np.inf
-    theta[np.arange(side), np.arange(side)] = -np.inf
-    shifts = theta[:, 1:].max(axis=(0, 2))
-    theta[:, 1:] -= shifts[None, :, None]
-    mu = marginals.arcs.reshape(side, side, -1)
-    inside = np.where(mu > 0, mu * np.where(np.isfinite(theta), theta, 0.0), 0.0).sum()
-    nats = float(marginals.log_partition[0]) - float(shifts.sum()) - float(inside)
-    return _number(max(0.0, nats) / np.log(2.0))
+    """The entropy of the trees in bits; None where it is not exact."""
+    return _number(float(tree_entropies(marginals)[0]) / np.log(2.0)) if marginals.exact else None
 
 
 def _label_probabilities(

@@ -106,8 +106,14 @@ def _add_errors(app: FastAPI) -> None:
         return answer(error, 507, "there is not enough memory for this request.")
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
+        if first["type"] == "model_attributes_type" and first["loc"] == ("body",):
+            if "json" not in request.headers.get("content-type", ""):
+                return answer(
+                    error, 415, "send JSON, and the header Content-Type: application/json."
+                )
+            return answer(error, 422, "the body must be a JSON object.")
         if first["type"] == "json_invalid":
             return answer(error, 400, "the body is not JSON.")
         place = ".".join(str(one) for one in first["loc"][1:])
@@ -115,9 +121,12 @@ def _add_errors(app: FastAPI) -> None:
         return answer(error, 422, f"{text}.".encode(errors="replace").decode())
 
     @app.exception_handler(HTTPException)
-    async def other(_: Request, error: HTTPException) -> Response:
+    async def other(request: Request, error: HTTPException) -> Response:
         made = answer(error, error.status_code, f"{error.detail}.")
         made.headers.update(error.headers or {})
+        documented = app.openapi()["paths"].get(request.url.path)
+        if error.status_code == 405 and documented:  # a route knows its own methods only
+            made.headers["Allow"] = ", ".join(sorted(documented)).upper()
         return made
 
     @app.exception_handler(UnicodeDecodeError)

@@ -73,6 +73,9 @@ class Guard:
         exchange = _Exchange(scope, send)
         self._open += 1
         try:
+            if self._open > self._settings.limits.open:
+                self._metrics.count("arbora_refused_total", reason="open")
+                raise QueueFullError(self._settings.limits.open, "requests are open")
             self._check(scope, exchange)
             data = await self._body(scope, receive, exchange)
             await self._inside(scope, _replayed(data, receive), exchange.send)

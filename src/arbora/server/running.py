@@ -105,7 +105,7 @@ class _Server(uvicorn.Server):
                 guarded(state), http=protocol, log_config=None, access_log=False,
                 server_header=False, proxy_headers=False, timeout_keep_alive=15, lifespan="on",
                 timeout_graceful_shutdown=int(limits.seconds) + 5,
-                limit_concurrency=limits.connections, h11_max_incomplete_event_size=1 << 16,
+                h11_max_incomplete_event_size=1 << 16,
             )
         )  # fmt: skip
         self._state, self._url, self._tell = state, url, tell

@@ -21,7 +21,7 @@ class Limits:
     `words` the longest sentence, `queue` the number of requests that wait for a worker, `seconds`
     the time in which a request is read, and then the time in which it is answered. `trees` is the
     largest number of best trees or samples, `batch` the number of characters that are parsed at
-    once, `connections` the number of open connections.
+    once, `open` the number of requests that are being read or answered.
     """
 
     body: int = 4_000_000
@@ -31,7 +31,7 @@ class Limits:
     seconds: float = 30.0
     trees: int = 100
     batch: int = 1 << 16
-    connections: int = 4096
+    open: int = 4096
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

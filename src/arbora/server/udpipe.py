@@ -7,10 +7,12 @@ are plain text, as in the original.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from email.parser import BytesHeaderParser
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -42,6 +44,9 @@ __all__ = ["make_router"]
 _OUTPUTS = ("conllu", "horizontal", "vertical", "plaintext")
 _INPUTS = ("conllu", "horizontal", "vertical")
 _TOKENIZERS = ("", "ranges", "presegmented", "normalized_spaces")
+_PARTS = 100  # of a form
+_NO_FORM = "Cannot parse the multipart/form-data payload."
+_ENCODED = re.compile(rb"^content-transfer-encoding:[ \t]*(base64|quoted)", re.I | re.M)
 _ID = re.compile(r"^(\d+)(-\d+)?\t")
 
 
@@ -183,16 +188,38 @@ async def _parameters(request: Request, limit: int) -> dict[str, str]:
         return given | dict(fields)
     if kind != "multipart/form-data":
         raise RefusedError(f"Unsupported payload Content-Type '{kind or '<none>'}'.")
+    if _ENCODED.search(await request.body()):
+        return given | await asyncio.to_thread(_encoded_parts, request, await request.body())
     try:
-        async with request.form(max_files=10, max_fields=100, max_part_size=limit) as form:
+        async with request.form(max_files=10, max_fields=_PARTS, max_part_size=limit) as form:
             for key, value in form.multi_items():
                 if isinstance(value, UploadFile):
                     given[key] = _decoded(await value.read())
                 else:
                     given[key] = value
     except (HTTPException, UnicodeDecodeError, LookupError, KeyError):
-        raise RefusedError("Cannot parse the multipart/form-data payload.") from None
+        raise RefusedError(_NO_FORM) from None
     return given
+
+
+def _encoded_parts(request: Request, body: bytes) -> dict[str, str]:
+    """The parts of a form of which some are in base64 or quoted-printable, as in e-mails."""
+    headers, found = BytesHeaderParser(), {}
+    boundary = headers.parsebytes(
+        b"Content-Type: " + request.headers["content-type"].encode("latin-1")
+    ).get_boundary()
+    if boundary is None:
+        raise RefusedError(_NO_FORM)
+    parts = (b"\r\n" + body).split(b"\r\n--" + boundary.encode(errors="replace"), _PARTS + 2)
+    if not 3 <= len(parts) <= _PARTS + 2 or not parts[-1].startswith(b"--"):
+        raise RefusedError(_NO_FORM)
+    for one in parts[1:-1]:
+        part = headers.parsebytes(one.partition(b"\r\n")[2])  # what is inside a part is text
+        name = part.get_param("name", header="Content-Disposition")
+        data: Any = part.get_payload(decode=True)
+        if name:
+            found[str(name)] = _decoded(data or b"")
+    return found
 
 
 def _decoded(data: bytes) -> str:

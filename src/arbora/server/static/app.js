@@ -74,7 +74,7 @@ class App {
   }
 
   async restore() {
-    const draft = Work.draft();
+    const draft = Work.lastDraft();
     if (!draft) return false;
     if (!draft.items) {
       say(`There is a draft of ${draft.name}: open the file again to continue.`, true);
@@ -123,8 +123,7 @@ class App {
       byId("text").value = text.slice(0, 200_000);
       return this.parseText();
     }
-    const draft = Work.draft();
-    if (work.takeDraft(draft)) say(`Your draft of ${file.name} is here again.`);
+    if (work.takeDraft(work.draft)) say(`Your draft of ${file.name} is here again.`);
     await this.take(work);
   }
 

@@ -82,7 +82,7 @@ export class Corrections {
   setHead(m, head) {
     const form = this.app.answer.forms[m - 1];
     return this.step(`head of ${form}`, m, (sentence, state) => {
-      if (this.app.keeps) freeConflicts(sentence, m, head, this.app.view.root === "single");
+      if (this.app.keeps) freeConflicts(sentence, state, m, head, this.app.view.root === "single");
       const label = sentence.head(m) === head ? sentence.label(m) : "_";
       sentence.setArc(m, head, label);
       state.heads = with_(state.heads, m);
@@ -114,6 +114,26 @@ export class Corrections {
       state.heads = fixed ? without(state.heads, m) : with_(state.heads, m);
       if (fixed) state.labels = without(state.labels, m);
     });
+  }
+
+  // Its head is right: it is fixed, and the surest word that is not fixed yet comes next.
+  confirm(m) {
+    if (this.app.item.state.heads.includes(m)) return this.later(() => this.chooseUnchecked());
+    this.step(`the head of ${this.app.answer.forms[m - 1]} is right`, m, (sentence, state) => {
+      state.heads = with_(state.heads, m);
+    });
+    return this.later(() => this.chooseUnchecked());
+  }
+
+  chooseUnchecked() {
+    const { app } = this;
+    const fixed = new Set(app.item.state.heads);
+    const chance = (m) => app.answer.arc_probabilities[m - 1] ?? 0;
+    const left = app.answer.forms.map((_, i) => i + 1).filter((m) => !fixed.has(m));
+    if (!left.length) return say("Every head of this sentence is fixed.");
+    const inTree = byId("tree").contains(document.activeElement);
+    app.choose(left.reduce((best, m) => (chance(m) > chance(best) ? m : best)), inTree);
+    app.tree.reveal(app.chosen);
   }
 
   setLabel(m, label) {
@@ -301,9 +321,12 @@ export class Corrections {
   }
 }
 
-// With the rest kept, a new head can close a cycle or leave two roots: those words are parsed again.
-function freeConflicts(sentence, m, head, singleRoot) {
+// With the rest kept, a new head can close a cycle or leave two roots: those words are parsed again,
+// except those that are fixed. If only fixed arcs are in the way, the server says that there is no
+// such tree.
+function freeConflicts(sentence, state, m, head, singleRoot) {
   const free = (word) => {
+    if (state.heads.includes(word)) return;
     for (const column of HEAD_AND_LABEL) sentence.set(word, column, "_");
   };
   const path = [];

@@ -5,7 +5,8 @@
 import { call } from "./api.js";
 import { splitSentences } from "./conllu.js";
 
-const DRAFT = "arbora:draft";
+const DRAFTS = "arbora:draft:"; // one for each file, and one for typed text
+const LAST = "arbora:last"; // which of them was worked on last
 const LARGEST = 2_500_000; // characters of a draft; browsers keep about five million
 const PAGE = 50;
 
@@ -139,6 +140,10 @@ export class Work {
     if (this.kind !== "server") this.keepDraft();
   }
 
+  get draftKey() {
+    return DRAFTS + (this.kind === "text" ? "text" : this.digest);
+  }
+
   // The draft has everything if it is small; else only what has changed, for the same file again.
   keepDraft() {
     const history = { past: this.past, future: this.future };
@@ -154,25 +159,23 @@ export class Work {
     for (const attempt of attempts.slice(size > LARGEST ? 2 : 0)) {
       const text = JSON.stringify(attempt());
       if (text.length > LARGEST) continue;
-      try {
-        localStorage.setItem(DRAFT, text);
-        return true;
-      } catch {
-        // full: keep less
+      if (stored(this.draftKey, text) || (forgetSaved(this.draftKey) && stored(this.draftKey, text))) {
+        return stored(LAST, this.draftKey);
       }
     }
-    this.onproblem(new Error("The browser has no room for a draft: save the file."));
+    const others = draftKeys().filter((key) => key !== this.draftKey).map((key) => readDraft(key)?.name);
+    const beside = others.length ? ` beside ${others.length === 1 ? "that" : "those"} of ${others.join(", ")}` : "";
+    this.onproblem(new Error(`The browser has no room for a draft${beside}: save the file.`));
     return false;
   }
 
-  static draft() {
-    try {
-      const draft = JSON.parse(localStorage.getItem(DRAFT) || "null");
-      for (const item of draft?.items ?? []) item.original ??= item.text;
-      return draft;
-    } catch {
-      return null;
-    }
+  // The draft of this work, if it is of a file that was opened before.
+  get draft() {
+    return readDraft(this.draftKey);
+  }
+
+  static lastDraft() {
+    return readDraft(localStorage.getItem(LAST) || "");
   }
 
   static fromDraft(draft) {
@@ -196,10 +199,37 @@ export class Work {
     this.unsaved = draft.unsaved;
     return true;
   }
+}
 
-  static forgetDraft() {
-    localStorage.removeItem(DRAFT);
+function draftKeys() {
+  return Object.keys(localStorage).filter((key) => key.startsWith(DRAFTS));
+}
+
+function readDraft(key) {
+  try {
+    const draft = JSON.parse(localStorage.getItem(key) || "null");
+    for (const item of draft?.items ?? []) item.original ??= item.text;
+    return draft;
+  } catch {
+    return null;
   }
+}
+
+// Whether there was room for it.
+function stored(key, text) {
+  try {
+    localStorage.setItem(key, text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Makes room: drafts of other files without unsaved work go. Tells whether there were any.
+function forgetSaved(own) {
+  const gone = draftKeys().filter((key) => key !== own && !readDraft(key)?.unsaved);
+  for (const key of gone) localStorage.removeItem(key);
+  return gone.length > 0;
 }
 
 export async function sha256(text) {

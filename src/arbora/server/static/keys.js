@@ -8,6 +8,7 @@ const KEYS = [
   ["1 … 6", "take that head of the list"],
   ["H", "choose a head with the arrow keys and Enter"],
   ["R", "make it the root"],
+  ["C", "its head is right: fix it, and check the surest of the rest"],
   ["F", "fix its arc, or release it"],
   ["X", "forbid its arc"],
   ["L, T", "write a label, a tag"],
@@ -53,6 +54,7 @@ export function keyHandler(app) {
       app.endPicking();
       app.render();
     },
+    c: () => app.do.confirm(app.chosen),
     f: () => app.do.toggleFixed(app.chosen),
     x: () => app.do.forbid(app.chosen, app.answer.heads[app.chosen - 1]),
     r: () => app.do.setHead(app.chosen, 0),
@@ -84,7 +86,7 @@ export function keyHandler(app) {
       else app.render();
       return;
     }
-    if (/^[1-9]$/.test(key)) {
+    if (/^[1-6]$/.test(key)) {
       const found = app.answer.head_candidates[app.chosen - 1]?.[Number(key) - 1];
       if (found) app.do.setHead(app.chosen, found[0]);
       event.preventDefault();

@@ -47,6 +47,7 @@ function heads(view) {
   const fixed = state.heads.includes(m);
   return card("Head", el("ol", { class: "rows" }, rows, barred),
     el("p", { class: "buttons" },
+      el("button", { type: "button", title: "Fix this head, and check the surest of the rest", onclick: () => act.confirm(m) }, "Right, next"),
       el("button", { type: "button", "aria-pressed": String(fixed), onclick: () => act.toggleFixed(m) }, fixed ? "Release" : "Fix"),
       el("button", { type: "button", onclick: () => act.pick(m) }, "Choose a head"),
       el("button", { type: "button", onclick: () => act.explain(m) }, "Why?")));
