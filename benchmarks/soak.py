@@ -33,6 +33,8 @@ from typing import Any
 import numpy as np
 from soak_text import Text
 
+from arbora import Parser
+
 EXAMPLES = Path(__file__).parent.parent / "examples" / "treebank"
 FILES = 100
 EVERY = 2.0  # seconds between samples
@@ -46,14 +48,8 @@ Sample = tuple[float, float, int, int]  # wall and processor seconds, bytes in m
 def small_model(place: Path) -> Path:
     """A small parser, trained once."""
     if not place.exists():
-        subprocess.run(
-            [
-                *ARBORA, "train", str(EXAMPLES / "train.conllu"), "--model", str(place),
-                "--learner", "perceptron", "--features", "mcdonald2005", "--passes", "2",
-                "--threads", "1", "--quiet",
-            ],
-            check=True,
-        )  # fmt: skip
+        parser = Parser(learner="perceptron", features="mcdonald2005", passes=2, threads=1)
+        parser.fit(EXAMPLES / "train.conllu").save(place)
     return place
 
 
@@ -64,8 +60,13 @@ def command(model: Path, source: Path, target: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def watched(arguments: list[str], target: Path) -> tuple[int, dict[str, Any], str, list[Sample]]:
-    """Runs a command: exit status, its JSON, its standard error, and samples while it ran."""
+def watched(
+    arguments: list[str], target: Path, kept: Path | None = None
+) -> tuple[int, dict[str, Any], str, list[Sample]]:
+    """Runs a command: exit status, its JSON, its standard error, and samples while it ran.
+
+    `kept` is a file for the samples, so that they can be looked at meanwhile.
+    """
     started = time.monotonic()
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     samples: list[Sample] = []
@@ -73,6 +74,8 @@ def watched(arguments: list[str], target: Path) -> tuple[int, dict[str, Any], st
         sample = _sample(process.pid, started, target)
         if sample is not None:
             samples.append(sample)
+        if kept is not None and len(samples) % 10 == 1:
+            kept.write_text(json.dumps(samples))
         time.sleep(min(EVERY, 0.05 * (1 + len(samples))))
     output, errors = process.communicate()
     return process.returncode, json.loads(output) if output else {}, errors, samples
@@ -91,38 +94,48 @@ def _sample(pid: int, started: float, target: Path) -> Sample | None:
 
 def long_run(text: Text, model: Path, work: Path, sentences: int) -> dict[str, Any]:
     """Many sentences through one process."""
-    source, target, each = work / "long", work / "long.parsed", sentences // FILES
+    source, target = work / "long", work / "long.parsed"
     source.mkdir(exist_ok=True)
     for number in range(FILES):
         place = source / f"{number:03d}.conllu"
         if not place.exists():
             aside = place.with_suffix(".part")
-            aside.write_bytes(text.file(number, each))
+            aside.write_bytes(text.file(number, sentences // FILES))
             aside.rename(place)
-    status, summary, errors, samples = watched(command(model, source, target), target)
+    kept = work / "samples.json"
+    status, summary, errors, samples = watched(command(model, source, target), target, kept)
     if status != 0:
         raise SystemExit(f"the long run failed: {errors}")
+    size = sum(path.stat().st_size for path in source.glob("*.conllu"))
+    figures = {name: summary[name] for name in ("sentences", "words", "finished_before")}
+    each = summary["words"] / summary["parsed"]
+    return figures | {"bytes": size} | memory_and_speed(samples, each)
+
+
+def memory_and_speed(samples: list[Sample], words: float) -> dict[str, Any]:
+    """Memory after the first tenth of the files of so many words, and speed by tenths."""
     table = np.array(samples)
     memory, done = table[:, 2], table[:, 3] - table[0, 3]
     ends = [int(np.argmax(done >= n)) for n in range(1, int(done.max()) + 1)]
-    first = ends[min(FILES // 10, len(ends)) - 1]  # a tenth of all sentences
-    tenths = [ends[i] for i in range(0, len(ends), max(1, FILES // 10))]
-    busy = np.diff(table[tenths, 1]) / np.diff(table[tenths, 3])  # processor seconds a file
+    first = ends[min(FILES // 10, len(ends)) - 1]
     after = memory[first : ends[-1] + 1]
+    tenths = [ends[i] for i in range(0, len(ends), max(1, FILES // 10))] + ends[-1:]
+    slices = list(zip(table[tenths][:-1], table[tenths][1:], strict=True))
     return {
-        "sentences": summary["sentences"], "words": summary["words"],
-        "bytes": sum(path.stat().st_size for path in source.glob("*.conllu")),
-        "files_finished_before": summary["finished_before"],
-        "memory_after_first_tenth_mb": round(float(memory[first]) / 1e6, 1),
-        "memory_lowest_later_mb": round(float(after.min()) / 1e6, 1),
-        "memory_highest_later_mb": round(float(after.max()) / 1e6, 1),
-        "memory_at_end_mb": round(float(after[-1]) / 1e6, 1),
-        "processor_seconds": table[-1, 1],
-        "words_per_processor_second": round(summary["words"] / table[-1, 1]),
-        "words_per_processor_second_by_tenth":
-            [round(summary["words"] / max(1, len(ends)) / one) for one in busy],
-        "memory_by_tenth_mb": [round(float(memory[at]) / 1e6, 1) for at in tenths],
+        "files": len(ends), "hours": round(table[ends[-1], 0] / 3600, 2),
+        "processor_seconds": table[ends[-1], 1],
+        "memory_after_first_tenth_mb": _mb(memory[first]),
+        "memory_lowest_later_mb": _mb(after.min()), "memory_highest_later_mb": _mb(after.max()),
+        "memory_by_tenth_mb": [_mb(memory[at]) for at in tenths],
+        "words_per_processor_second_by_tenth": [
+            round(words * (new[3] - old[3]) / (new[1] - old[1]))
+            for old, new in slices if new[1] > old[1]
+        ],
     }  # fmt: skip
+
+
+def _mb(size: float) -> float:
+    return round(float(size) / 1e6, 1)
 
 
 def tiny_files(text: Text, model: Path, work: Path, damaged: bool) -> dict[str, Any]:
@@ -181,8 +194,8 @@ def large_file(text: Text, model: Path, work: Path, size: int) -> dict[str, Any]
         "bytes_in": source.stat().st_size, "bytes_out": parsed.stat().st_size,
         "sentences": summary["sentences"], "sentences_given": number * 2000,
         "words": summary["words"], "processor_seconds": samples[-1][1],
-        "memory_highest_mb": round(float(memory.max()) / 1e6, 1),
-        "memory_lowest_after_first_tenth_mb": round(float(middle.min()) / 1e6, 1),
+        "memory_highest_mb": _mb(memory.max()),
+        "memory_lowest_after_first_tenth_mb": _mb(middle.min()),
     }  # fmt: skip
 
 
@@ -226,7 +239,13 @@ def main() -> None:
     arguments.add_argument("--sentences", type=int, default=10_000_000)
     arguments.add_argument("--bytes", type=int, default=5_000_000_000)
     arguments.add_argument("--out", type=Path, default=Path(__file__).parent / "results/soak.json")
+    arguments.add_argument("--so-far", action="store_true", help="figures of a long run meanwhile")
     given = arguments.parse_args()
+    if given.so_far:
+        samples = json.loads((given.work / "samples.json").read_text())
+        words = (given.work / "long" / "000.conllu").read_bytes().count(b"\t_\n")
+        print(json.dumps(memory_and_speed(samples, words), indent=1))
+        return
     given.work.mkdir(parents=True, exist_ok=True)
     model, text = small_model(given.work / "small.arbora"), Text(given.treebanks)
     stages = {

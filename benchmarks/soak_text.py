@@ -23,7 +23,7 @@ class Text:
         ]  # fmt: skip
         if not self._real:
             raise SystemExit(f"{treebanks} has no folders ud_*/ with a dev.conllu.")
-        chance = random.Random(0)  # noqa: S311  # not for secrets
+        chance = random.Random(0)  # not for secrets
         self._templates = [_template(chance, chance.randint(1, 15)) for _ in range(2000)]
         self._templates += [_template(chance, 200) for _ in range(2)]  # one in 1,000
 
@@ -32,7 +32,7 @@ class Text:
         return b"".join(self._sentences(number, sentences))
 
     def _sentences(self, number: int, sentences: int) -> Iterator[bytes]:
-        chance = random.Random(number)  # noqa: S311  # not for secrets
+        chance = random.Random(number)  # not for secrets
         real = iter(chance.choices(self._real, k=sentences))
         made = iter(chance.choices(self._templates, k=sentences))
         for place, is_real in enumerate(chance.choices((True, False), k=sentences)):
