@@ -116,8 +116,11 @@ def test_folders_of_others_are_refused(inputs, tmp_path):
     before = contents(tmp_path / "out")
     with pytest.raises(ArgumentError, match="belongs to a run with another model"):
         FolderRun(tmp_path / "out", PRINT | {"model": "n"})
-    with pytest.raises(ArgumentError, match="with probabilities false, not true"):
+    with pytest.raises(ArgumentError, match="belongs to a run without probabilities"):
         FolderRun(tmp_path / "out", PRINT | {"probabilities": True})
+    with pytest.raises(ArgumentError, match="belongs to a run with seed=1"):
+        FolderRun(tmp_path / "seeded", PRINT | {"seed": 1})
+        FolderRun(tmp_path / "seeded", PRINT | {"seed": 2})
     assert contents(tmp_path / "out") == before
     with pytest.raises(FileError, match=r"has other files in it, such as \.hidden"):
         FolderRun(inputs, PRINT)
@@ -192,7 +195,7 @@ def test_the_command_parses_a_folder(corpus, tmp_path):
         command(corpus, "--output-dir", out, "--probabilities"), capture_output=True, check=False
     )
     assert other.returncode == 2
-    assert b"belongs to a run with probabilities false, not true" in other.stderr
+    assert b"belongs to a run without --probabilities" in other.stderr
 
 
 def test_parquet_files_stay_parquet(tmp_path):
