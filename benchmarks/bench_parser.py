@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import arbora
+from arbora.data import format_named
 from arbora.fitting.loop import PassRecord
 from arbora.options import ParseOptions
 
@@ -69,14 +70,15 @@ def training(folder: Path) -> None:
 
 
 def arbora_parse(model: Path, test: Path, threads: int, output: Path) -> Parse:
-    parser = arbora.load(model, threads=threads)
+    parser, options = arbora.load(model, threads=threads), ParseOptions()
+    stage = parser.stage(options)
 
     def parse() -> int:
         words = 0
         with output.open("wb") as file:
-            for parsed, _ in parser.parse_blocks(test, ParseOptions()):
-                file.write(parsed.to_bytes(False))
-                words += parsed.block.total_words
+            for chunk in parser.chunks(test, options):
+                file.write(format_named(chunk.format).writer.write(stage(chunk.block)))
+                words += chunk.block.total_words
         return words
 
     return parse

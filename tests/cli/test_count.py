@@ -64,6 +64,21 @@ def test_expected_counts_with_a_table_and_a_plot(run, model, tmp_path):
     assert plot.read_bytes().startswith(b"<?xml")
 
 
+def test_intervals_say_what_they_cover(run, model):
+    question = ("count", TEST, "[] -obj-> []")
+    for extra, covers, said in (
+        (("--annotated",), "nothing", None),
+        (("--model", model), "doubt", "cover the parser's doubt only, not its bias"),
+        (("--model", model, "--gold", DEV), "doubt and bias", "counts are multiplied by"),
+    ):
+        status, out, _ = run(*question, *extra, "--json")
+        assert status == 0
+        assert json.loads(out)["interval_covers"] == covers
+        out = " ".join(run(*question, *extra)[1].split())
+        assert said is None or said in out
+        assert said is not None or "interval" not in out
+
+
 def test_parquet_tables(run, model, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason='the extra "arrow" is not installed')
     table = tmp_path / "t.parquet"

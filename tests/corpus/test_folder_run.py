@@ -116,8 +116,11 @@ def test_folders_of_others_are_refused(inputs, tmp_path):
     before = contents(tmp_path / "out")
     with pytest.raises(ArgumentError, match="belongs to a run with another model"):
         FolderRun(tmp_path / "out", PRINT | {"model": "n"})
-    with pytest.raises(ArgumentError, match="with probabilities false, not true"):
+    with pytest.raises(ArgumentError, match="belongs to a run without probabilities"):
         FolderRun(tmp_path / "out", PRINT | {"probabilities": True})
+    FolderRun(tmp_path / "seeded", PRINT | {"seed": 1})
+    with pytest.raises(ArgumentError, match="belongs to a run with seed=1"):
+        FolderRun(tmp_path / "seeded", PRINT | {"seed": 2})
     assert contents(tmp_path / "out") == before
     with pytest.raises(FileError, match=r"has other files in it, such as \.hidden"):
         FolderRun(inputs, PRINT)
@@ -192,7 +195,27 @@ def test_the_command_parses_a_folder(corpus, tmp_path):
         command(corpus, "--output-dir", out, "--probabilities"), capture_output=True, check=False
     )
     assert other.returncode == 2
-    assert b"belongs to a run with probabilities false, not true" in other.stderr
+    assert b"belongs to a run without --probabilities" in other.stderr
+
+
+def test_an_output_folder_within_the_input_is_refused(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.conllu").write_bytes((TREEBANK / "test.conllu").read_bytes())
+    trained().save(tmp_path / "m.arbora")
+    model = ["--model", str(tmp_path / "m.arbora")]
+    for inputs, out in ((folder, folder / "out"), (folder, folder), (folder / "a.conllu", folder)):
+        done = CliRunner().invoke(app, ["parse", str(inputs), "--output-dir", str(out), *model])
+        assert done.exit_code == 2
+        assert "choose another one" in " ".join(done.stderr.split())
+    assert [path.name for path in folder.rglob("*")] == ["a.conllu"]
+
+
+def test_logs_are_those_of_folders():
+    for option in (["-v"], ["--log-file", "log"], ["--shard", "1/2"]):
+        done = CliRunner().invoke(app, ["parse", str(TREEBANK / "test.conllu"), *option])
+        assert done.exit_code == 2
+        assert "require --output-dir" in " ".join(done.stderr.split())
 
 
 def test_parquet_files_stay_parquet(tmp_path):

@@ -147,3 +147,20 @@ def test_first_order_fallback_of_models_with_beliefs():
     assert (trees.fallbacks == limits.FIRST_ORDER).all()
     assert text.count("arbora.fallback") == 4
     assert len(trees.arc_probabilities) == len(trees.heads)
+
+
+def test_long_sentences_without_time_get_first_order_trees(dual, monkeypatch):
+    chosen = list(sentences("test", 10))
+    limit = sorted(map(len, chosen))[5]
+    for module in (pruning, limits):
+        monkeypatch.setattr(module, "LONG_SENTENCE", limit)
+    trees, text = parsed(dual, chosen, time_limit=0.0)
+    starts = np.cumsum([0, *map(len, chosen)])
+    longer = [len(sentence) > limit for sentence in chosen]
+    assert ((trees.fallbacks == limits.NO_TIME) == longer).all()
+    assert text.count("# arbora.fallback = first order: the time limit") == sum(longer)
+    for i in np.flatnonzero(longer):
+        own = slice(starts[i], starts[i + 1])
+        assert trees.heads[own].tolist() == first_order_heads(dual, [chosen[i]])
+        assert not trees.certified[i]
+        assert np.isinf(trees.gaps[i])

@@ -95,8 +95,9 @@ def count(
     """Count a pattern of words and arcs in a corpus, under the parser's distribution of trees.
 
     A count is a sum of probabilities; the interval holds the count that an annotator would find,
-    with probability --level. Without --gold it rests on the parser's own probabilities. The count
-    in the best trees is beside it.
+    with probability --level, if --gold gives annotated sentences. Without --gold it covers the
+    parser's doubt only, not its bias, and may be too narrow. The count in the best trees is beside
+    it.
     """
     from arbora.corpus import count as count_pattern
     from arbora.corpus.tables import PLOTS, TABLES, check_ending, plot_bytes, table_bytes
@@ -176,6 +177,9 @@ def _report(found: Counts, annotated: bool) -> None:
             f"counts are multiplied by {found.bias.ratio:.3f}"
         )
     elif not annotated:
-        console.print("the intervals rest on the parser's probabilities: --gold FILE checks them.")
+        console.print(
+            "The intervals cover the parser's doubt only, not its bias, and may be too narrow: "
+            "--gold FILE corrects that."
+        )
     if found.effective is not None:
         console.print(f"effective draws per sentence: {found.effective:.1f}")

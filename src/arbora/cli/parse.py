@@ -263,8 +263,8 @@ def parse(
         raise ArgumentError(
             "--json requires --least-certain or --output-dir: trees are written as CoNLL."
         )
-    if output_dir is None and (shard is not None or compression is not None):
-        raise ArgumentError("--shard and --compression require --output-dir.")
+    if output_dir is None and (shard or compression or log_file or verbose):
+        raise ArgumentError("--shard, --compression, --log-file and -v require --output-dir.")
     if output_dir is not None and (output != "-" or least_certain is not None or not files):
         raise ArgumentError(
             "--output-dir takes files and folders, and cannot be combined with --output or "

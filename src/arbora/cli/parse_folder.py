@@ -63,10 +63,14 @@ CompressionOption = Annotated[
     ),
 ]
 LogFile = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Append a log of files and errors to this file.")
+    str | None,
+    typer.Option(
+        metavar="FILE", help="With --output-dir: append a log of files and errors to this file."
+    ),
 ]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Report every file on standard error.")
+    bool,
+    typer.Option("--verbose", "-v", help="With --output-dir: report every file on standard error."),
 ]
 
 
@@ -120,10 +124,7 @@ def parse_folder(
     parser.decoder(options)  # raises errors before anything is written
     output_name("", compression)
     given = corpus_files(inputs)
-    inside = Path(folder).resolve()
-    for file in given:
-        if inside in file.path.resolve().parents:
-            raise ArgumentError(f"{file.path} is in the output folder: choose another one.")
+    _check_apart(inputs, folder)
     files = sharded(given, shard)
     run = FolderRun(folder, _fingerprint(models, options, format, skip_bad))
     began, seen = time.perf_counter(), parser.unfamiliar()
@@ -141,6 +142,19 @@ def parse_folder(
         _report(summary)
     if summary.failed:
         raise typer.Exit(SOME_FAILED)
+
+
+def _check_apart(inputs: list[str], folder: str) -> None:
+    """The next run must not take this run's output as its input."""
+    target = Path(folder).resolve()
+    for each in inputs:
+        source = Path(each).resolve()
+        if source.is_dir() and (source == target or source in target.parents):
+            raise ArgumentError(
+                f"the output folder {folder} is in the input folder {each}: choose another one."
+            )
+        if target in source.parents:
+            raise ArgumentError(f"{each} is in the output folder: choose another one.")
 
 
 def _parse_file(
@@ -221,9 +235,12 @@ def _report(summary: RunSummary) -> None:
     for what, reasons in (("fallback", summary.fallbacks), ("skipped", summary.skipped)):
         for reason, number in reasons.items():
             tell(f"{what}: {number:,} sentences: {reason}.")
+    certified = ""
+    if summary.certified < summary.sentences:
+        certified = f", {summary.certified:,} trees certified"
     speed = f", {summary.words / summary.seconds:,.0f} words/s" if summary.seconds >= 0.01 else ""
     tell(
         f"{summary.parsed:,} files parsed, {summary.finished_before:,} finished before, "
         f"{len(summary.failed):,} failed: {summary.sentences:,} sentences, {summary.words:,} "
-        f"words{speed}."
+        f"words{certified}{speed}."
     )

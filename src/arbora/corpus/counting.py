@@ -7,7 +7,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from arbora.parsers import Parser
 __all__ = ["CountRow", "Counts", "Hit", "count", "grep"]
 
 _DRAWS = 16
+
+IntervalCovers = Literal["nothing", "doubt", "doubt and bias"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Counts:
     by: str | None = None
     bias: Bias | None = None
     effective: float | None = None  # the mean effective number of draws, if they have weights
+    interval_covers: IntervalCovers = "nothing"  # annotated trees are counted without doubt
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -138,8 +141,9 @@ def count(
     """Counts the matches of a pattern in a corpus, with an interval.
 
     With a parser, counts are expected under its distributions over trees, and the interval has the
-    gold count with probability `level`. `gold` is an annotated sample of such sentences, by which
-    the parser's bias is corrected. Without a parser (None), the trees of the files are counted.
+    gold count with probability `level`, if `gold` is an annotated sample of such sentences, by
+    which the parser's bias is corrected. Without a sample, it covers the parser's doubt only, and
+    `interval_covers` says so. Without a parser (None), the trees of the files are counted.
     `by` groups by a column of the pattern's first word, or of another: `lemma`, `o.lemma`,
     `2.feats.Number`. `draws` trees are drawn of each sentence. `reading` are options of
     `read_conllu`; `on_block` is called with the number of sentences of each block.
@@ -170,6 +174,7 @@ def count(
     return Counts(
         asked.pattern.text, level, sentences, words, _row("", whole, level, bias), groups, by, bias,
         effective[0] / effective[1] if weighted and effective[1] else None,
+        "nothing" if parser is None else "doubt" if bias is None else "doubt and bias",
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from arbora.corpus.files import CorpusFile
 from arbora.data.compression import COMPRESSIONS, compression_named, without_ending
 from arbora.data.output import open_output
 from arbora.errors import ArboraError, ArgumentError, FileError, unreadable
+from arbora.options import spelled
 
 __all__ = ["FileFigures", "FolderRun", "RunSummary", "output_name", "sharded"]
 
@@ -114,12 +115,11 @@ class FolderRun:
                 raise
             raise unreadable(os.fspath(self.folder), error) from error
         for name in sorted({*fingerprint, *known}):
-            old, new = known.get(name), fingerprint.get(name)
-            if old != new:
-                other = f"{name} {_short(old)}, not {_short(new)}"
-                other = "another model" if name == "model" else other
+            old = known.get(name)
+            if old != fingerprint.get(name):
                 raise ArgumentError(
-                    f"{self.folder} belongs to a run with {other}: choose another output folder."
+                    f"{self.folder} belongs to a run {_with(name, old)}: choose another output "
+                    "folder."
                 )
 
     def parse(
@@ -263,9 +263,15 @@ def _json(value: dict[str, Any]) -> bytes:
     return (json.dumps(value, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _with(name: str, value: Any) -> str:
+    """What another run was made with, in words."""
+    if name == "model":
+        return "with another model"
+    if name == "version":
+        return f"of Arbora {value}"
+    if value is None or value is False:
+        return f"without {spelled(name)}"
+    return f"with {spelled(name, None if value is True else value)}"
 
 
 def _disk_is_full(error: BaseException) -> bool:

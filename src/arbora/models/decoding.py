@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -238,13 +239,15 @@ class Decoder:
             return other.parse(encoded, sentences, probabilities, constraints).as_fallback(
                 limits.FIRST_ORDER
             )
+        began = time.perf_counter()
         scored = self.score(encoded, sentences, constraints)
         marginals = self._decoding_marginals(scored)
         late = limits.no_marks(self, len(sentences))
         if self.time_limit is None or constraints is not None:
             found = self._found(scored, marginals)
         else:
-            found, late = limits.decode_in_time(self, scored, self.time_limit)
+            spent = time.perf_counter() - began
+            found, late = limits.decode_in_time(self, scored, self.time_limit, spent)
         late = limits.with_long(self.engine, found, late)
         labels, given_arc = self.model.labeller.label(
             encoded, sentences, found.heads, found.labels,

@@ -3,7 +3,8 @@
 Dual decomposition is asked for the trees of all sentences with few iterations. A sentence without a
 certificate is decoded again with four times as many, as long as the time that this will take, at
 most four times that of the last attempt, is left. So a sentence takes at most its limit, or one
-attempt with few iterations.
+attempt with few iterations. A long sentence whose scores have taken all its time gets the tree of
+the first-order pruner instead.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ __all__ = [
     "FALLBACKS",
     "FIRST_ORDER",
     "LONG",
+    "NO_TIME",
     "OUT_OF_TIME",
     "apply_limits",
     "by_length",
@@ -45,8 +47,9 @@ FALLBACKS = (
     "fewer iterations: the time limit",
     "first order: the sentence is long",
     "fewer iterations: the sentence is long",
+    "first order: the time limit",
 )
-OUT_OF_TIME, FIRST_ORDER, LONG = 1, 2, 3
+OUT_OF_TIME, FIRST_ORDER, LONG, NO_TIME = 1, 2, 3, 4
 
 _FIRST = 50  # iterations
 _MORE = 4
@@ -127,14 +130,18 @@ def first_order_decoder(decoder: Decoder) -> Decoder:
 
 
 def decode_in_time(
-    decoder: Decoder, scored: Scored, seconds: float
+    decoder: Decoder, scored: Scored, seconds: float, spent: float
 ) -> tuple[DecodedTrees, NDArray[np.int8]]:
-    """Trees, and which of them ran out of time."""
+    """Trees, and which of them ran out of time; `spent` is that of scoring all sentences."""
     engine: Any = for_length(decoder.engine, scored.batch.n_words)
+    is_long = engine is not decoder.engine
+    if is_long and spent >= seconds and decoder.model.companion is not None:
+        return _first_order_trees(decoder, scored), np.full(1, NO_TIME, dtype=np.int8)
     most = engine.max_iterations or 5000
     began = time.perf_counter()
     found: DecodedTrees = replace(engine, max_iterations=min(_FIRST, most)).decode(scored.scores)
     mean = (time.perf_counter() - began) / max(1, len(scored.batch))
+    left = seconds - spent / max(1, len(scored.batch))
     late = np.zeros(len(scored.batch), dtype=np.int8)
     if most <= _FIRST:
         return found, late
@@ -142,14 +149,25 @@ def decode_in_time(
     heads = found.heads.copy()
     arrays = {name: getattr(found, name).copy() for name in _PER_SENTENCE}
     for i in np.flatnonzero(~found.certified).tolist():
-        one = decoder.score(scored.batch.encoded, scored.batch.sentences[i : i + 1])
-        better, in_time = _one(engine, one, most, mean, seconds)
+        one = scored
+        if len(scored.batch) > 1:
+            one = decoder.score(scored.batch.encoded, scored.batch.sentences[i : i + 1])
+        better, in_time = _one(engine, one, most, mean, left)
         late[i] = 0 if in_time else OUT_OF_TIME
         if better is not None and better.scores[0] >= arrays["scores"][i]:
             heads[ends[i] - found.n_words[i] : ends[i]] = better.heads
             for name, values in arrays.items():
                 values[i] = getattr(better, name)[0]
     return found._replace(heads=heads, **arrays), late
+
+
+def _first_order_trees(decoder: Decoder, scored: Scored) -> DecodedTrees:
+    """The best trees by the scores of the first-order pruner."""
+    found: DecodedTrees = decoder.chooser.decode(scored.summed)
+    return found._replace(
+        bounds=np.full(len(scored.batch), np.inf),
+        certified=np.zeros(len(scored.batch), dtype=np.bool_),
+    )
 
 
 _PER_SENTENCE = ("scores", "bounds", "certified", "iterations")
