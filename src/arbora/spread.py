@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Protocol
 
 __all__ = ["Spread", "answered", "attempted", "one_after_another"]
@@ -17,14 +17,14 @@ class Spread(Protocol):
 
     def __call__(
         self, work: Callable[[Any, Any], Any], shared: Any, items: Sequence[Any]
-    ) -> Iterator[tuple[int, Any]]:
+    ) -> Generator[tuple[int, Any]]:
         """The answers."""
         ...
 
 
 def one_after_another(
     work: Callable[[Any, Any], Any], shared: Any, items: Sequence[Any]
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any]]:
     """The answers, in order, in this process."""
     for place, item in enumerate(items):
         yield place, attempted(work, shared, item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -50,6 +51,16 @@ class Cluster:
     def __post_init__(self) -> None:
         if self.address is None and self.memory is not None:
             raise ArgumentError("--worker-memory requires --ray.")
+
+    @property
+    def own_threads(self) -> int | None:
+        """The threads of a parser here, or of one that is sent to a worker."""
+        return self.threads if self.address is None else self.threads or 1
+
+    def place(self, path: str) -> str:
+        """A path as the workers know it, who have another current folder on other machines."""
+        is_here = self.address in (None, _LOCAL) or path == "-"
+        return path if is_here else os.path.abspath(path)  # noqa: PTH100  # links stay
 
     @contextmanager
     def spread(self) -> Iterator[Spread]:

@@ -281,7 +281,7 @@ def parse(
     if output != "-":
         check_writable(output)
         check_not_an_input(output, *(model or ()))
-    parser = load_models(model or [], threads if ray is None else threads or 1)
+    parser = load_models(model or [], cluster.own_threads)
     if not files and sys.stdin.isatty():
         raise ArgumentError("there is nothing to parse: name files, or pipe in sentences.")
 

@@ -118,14 +118,14 @@ def parse_folder(
         raise ArgumentError("--output-dir takes files and folders, not standard input.")
     parser.decoder(options)  # raises errors before anything is written
     output_name("", compression)
-    given = corpus_files(inputs)
+    given = corpus_files([cluster.place(path) for path in inputs])
     inside = Path(folder).resolve()
     for file in given:
         if inside in file.path.resolve().parents:
             raise ArgumentError(f"{file.path} is in the output folder: choose another one.")
     files = sharded(given, shard)
     with cluster.spread() as spread:
-        run = FolderRun(folder, fingerprint(models, options, format, skip_bad))
+        run = FolderRun(cluster.place(folder), fingerprint(models, options, format, skip_bad))
         began, seen = time.perf_counter(), parser.unfamiliar()
         with step_progress("parsing", len(files), "files", quiet=quiet) as bar:
 

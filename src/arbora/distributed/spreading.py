@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +36,7 @@ class RaySpread:
 
     def __call__(
         self, work: Callable[[Any, Any], Any], shared: Any, items: Sequence[Any]
-    ) -> Iterator[tuple[int, Any]]:
+    ) -> Generator[tuple[int, Any]]:
         """The answers as they come; few more tasks are submitted than can run."""
         ray = ray_package()
         packed = Shared.of(shared)
