@@ -13,7 +13,7 @@ from arbora.distributed.shared import Shared, worker_memory
 from arbora.errors import ArboraError, ArgumentError, DataWarning
 from arbora.spread import attempted
 
-__all__ = ["RaySpread"]
+__all__ = ["RaySpread", "check_that_it_fits"]
 
 _AHEAD = 2  # tasks per worker that are handed to Ray: one runs, one waits
 _FEWEST = 8  # so that nodes that join later get work
@@ -41,7 +41,7 @@ class RaySpread:
         ray = ray_package()
         packed = Shared.of(shared)
         memory = self.memory or worker_memory(packed.size)
-        _check_that_it_fits(ray, self.threads, memory)
+        check_that_it_fits(ray, self.threads, memory)
         stored = packed.stored(ray)
         task = ray.remote(_run).options(
             num_cpus=self.threads, memory=memory, max_retries=self.retries,
@@ -100,7 +100,7 @@ def _window(ray: Any, threads: int) -> int:
     return max(_FEWEST, _AHEAD * int(cores / threads))
 
 
-def _check_that_it_fits(ray: Any, threads: int, memory: int) -> None:
+def check_that_it_fits(ray: Any, threads: int, memory: int) -> None:
     """Ray would wait for ever for a node that is large enough."""
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     if any(node.get("CPU", 0) >= threads and node.get("memory", 0) >= memory for node in nodes):
