@@ -37,7 +37,8 @@ def ray_cluster(address: str | None = None) -> Iterator[Any]:
     """The package ray, connected: to `address` (HOST:PORT, `auto`), or to a local cluster.
 
     A connection that exists already is used, and stays. A local cluster has the cores of this
-    process, listens on the loopback interface only, and ends with the context.
+    process and ends with the context. It listens on the loopback interface only, unless Ray was
+    imported before.
     """
     wanted = address or LOCAL
     if wanted == LOCAL and "ray" not in sys.modules:

@@ -22,7 +22,7 @@ from arbora.data.arrow import pyarrow
 from arbora.data.block import CONLLU_LAYOUT
 from arbora.data.blocks import CHUNK_SIZE
 from arbora.data.parquet import sentence_rows, sentence_schema, sentence_text
-from arbora.errors import ArgumentError, DataError
+from arbora.errors import ArgumentError, DataError, TooLargeError
 from arbora.models.decoding import Decoder
 from arbora.options import ParseOptions
 from arbora.parsers import Parser
@@ -140,7 +140,13 @@ class RowParser:
             origins += [origin] * len(own)
             numbers += range(first + 1, first + len(own) + 1)
         found = arrow.Table.from_pylist(rows, schema)
-        columns = dict(zip(kept.column_names, kept.take(origins).columns, strict=True))
+        columns = dict(
+            zip(
+                kept.column_names,
+                kept.take(arrow.array(origins, arrow.int64())).columns,
+                strict=True,
+            )
+        )
         if self.format != SENTENCES:
             columns[NUMBER] = arrow.array(numbers, arrow.int32())
         columns |= dict(zip(found.column_names, found.columns, strict=True))
@@ -213,6 +219,9 @@ class RowParser:
         except DataError:
             if not self.skip_bad:
                 raise
+        except TooLargeError as error:
+            if not self.skip_bad:
+                raise TooLargeError(f"{stream.name}: {error}") from error
 
 
 def _found(names: list[str], column: str | None) -> str | None:

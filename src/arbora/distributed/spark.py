@@ -80,7 +80,7 @@ def register(
     rows = RowParser.of(
         parser, [_VALUE], _VALUE, format, CONLLU, skip_bad, build(ParseOptions, options)
     )
-    function = pandas_udf(_Function(_broadcast(session, Shared.of(rows))), "string")
+    function = pandas_udf(_function(_broadcast(session, Shared.of(rows))), "string")
     return session.udf.register(name, function)
 
 
@@ -108,19 +108,18 @@ class _Mapped:
             yield from rows(arrow.Table.from_batches([batch])).to_batches()
 
 
-class _Function:
+def _function(shared: Shared) -> Any:
     """The function of SQL, over series of pandas."""
+    import pandas as pd
 
-    def __init__(self, shared: Shared) -> None:
-        self._shared = shared
-
-    def __call__(self, values: Any) -> Any:
-        import pandas as pd
-
+    def arbora_parse(values: Any) -> Any:
         arrow = pyarrow()
-        rows: RowParser = self._shared.value()
+        rows: RowParser = shared.value()
         table = arrow.table({_VALUE: arrow.array(values, from_pandas=True)})
         return pd.Series(rows.texts(table), dtype=object)
+
+    arbora_parse.__annotations__ = {"values": pd.Series, "return": pd.Series}  # Spark reads them
+    return arbora_parse
 
 
 def _schema(dataframe: Any, kept: list[str], added: list[str]) -> Any:
