@@ -212,11 +212,11 @@ def test_datasets(ray, tmp_path):
     write_parquet(
         tmp_path / "in.parquet", (chunk.block for chunk in read_blocks(TREEBANK / "test.conllu"))
     )
-    sentences = data.read_parquet(str(tmp_path / "in.parquet")).repartition(3)
+    sentences = data.read_parquet(str(tmp_path / "in.parquet"))
     parsed = on_ray.parse(sentences, parser, batch_size=10, memory=100 * MIB)
     on_ray.write_conllu(parsed, tmp_path / "out")
     parts = sorted((tmp_path / "out").iterdir())
-    assert [path.name for path in parts][0] == "part-000000.conllu"
+    assert parts[0].name == "part-000000.conllu"
     assert b"".join(path.read_bytes() for path in parts) == whole
     with pytest.raises(FileError, match="choose another output folder"):
         on_ray.write_conllu(parsed, tmp_path / "out")
@@ -229,7 +229,9 @@ def test_datasets(ray, tmp_path):
     ).take_all()  # fmt: skip
     assert [row["conllu"].encode() == whole for row in rows] == [True, True]
     assert [os.path.basename(row["path"])[0] for row in rows] == ["a", "b"]  # noqa: PTH119
-    texts = data.from_items([{"id": i, "text": f"Gull {i} sleeps. It rains."} for i in range(60)])
+    texts = data.from_items(
+        [{"id": i, "text": f"Gull {i} sleeps. It rains."} for i in range(60)], override_num_blocks=6
+    )
     rows = on_ray.parse(texts, "en", batch_size=7, workers=2, memory=100 * MIB).take_all()
     assert [row["id"] for row in rows] == [i for i in range(60) for _ in range(2)]
     with pytest.raises(ArgumentError, match="takes a dataset of Ray Data, not list"):
@@ -247,7 +249,7 @@ def test_the_local_cluster_is_private(ray):
 def test_bad_input(ray, corpus, tmp_path):
     from arbora.distributed.ray import RaySpread, ray_cluster
 
-    with pytest.raises(ArgumentError, match=r"no node of the Ray cluster has 1 free cores and 1,"):
+    with pytest.raises(ArgumentError, match="no node of the Ray cluster has 1 free cores"):
         next(RaySpread(memory=10**18)(ends, "", [0]))
     with pytest.raises(ArgumentError, match="connected to a Ray cluster already"):
         next(iter(ray_cluster("127.0.0.1:9").gen))
@@ -256,11 +258,11 @@ def test_bad_input(ray, corpus, tmp_path):
         (["parse", corpus, "--output-dir", tmp_path / "o", "--worker-memory", 5],
          "--worker-memory requires --ray"),
         (["parse", corpus, "--output-dir", tmp_path / "o", "--ray", "--model", "en", "--model",
-          "en-accurate"], "keep the files of its models|same treebank and order"),
+          "en"], "--ray takes one model"),
     ]:  # fmt: skip
         done = invoke(*arguments)
         assert done.exit_code == 2
-        assert any(part in done.stderr.replace("\n", " ") for part in message.split("|"))
+        assert message in done.stderr
         assert not (tmp_path / "o").exists()
 
 

@@ -28,9 +28,9 @@ def english():
     return arbora.load("en", threads=1)
 
 
-def made(parser, names, column=None, format=None, output="sentences", skip_bad=False, **options):
+def made(parser, names, column=None, kind=None, output="sentences", skip_bad=False, **options):
     return RowParser.of(
-        parser, names, column, format, output, skip_bad, ParseOptions(**options)
+        parser, names, column, kind, output, skip_bad, ParseOptions(**options)
     )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def test_bad_rows():
     found = made(trained(), ["c"], "c", "conllu", "conllu", skip_bad=True)(table)
     assert found.column("conllu").null_count == 1
     long = pa.table({"t": ["Word " * 50 + ".", "It rains."]})
-    with pytest.raises(TooLargeError, match="begins with 'Word Word.*the limit is 10"):
+    with pytest.raises(TooLargeError, match=r"begins with 'Word Word.*the limit is 10"):
         made(english(), ["t"], "t", max_words=10)(long)
     kept = made(english(), ["t"], "t", skip_bad=True, max_words=10)(long)
     assert kept.column("form").to_pylist() == [["It", "rains", "."]]
@@ -116,9 +116,9 @@ def test_bad_rows():
         (["x"], {}, "neither a column form nor a column text"),
         (["x"], {"column": "y"}, "no column y: it has x"),
         (["x", "head"], {"column": "x"}, "has a column head, which parsing adds"),
-        (["x"], {"column": "x", "format": "ptb"}, "format must be text or conllu"),
+        (["x"], {"column": "x", "kind": "ptb"}, "format must be text or conllu"),
         (["x"], {"column": "x", "output": "trees"}, "output must be sentences or conllu"),
-        (["form"], {"format": "text"}, "format requires column"),
+        (["form"], {"kind": "text"}, "format requires column"),
         (["text"], {"kbest": 2}, "kbest gives several trees"),
         (["text"], {"samples": 2}, "samples gives several trees"),
         (["text"], {"tag_samples": 2}, "tag_samples gives several trees"),

@@ -271,6 +271,8 @@ def parse(
     cluster = Cluster(ray, worker_memory, threads)
     if output_dir is None and ray is not None:
         raise ArgumentError("--ray requires --output-dir: each file is a task.")
+    if ray is not None and len(model or ()) > 1:
+        raise ArgumentError("--ray takes one model: an ensemble has no file that could be sent.")
     if output_dir is not None and (output != "-" or least_certain is not None or not files):
         raise ArgumentError(
             "--output-dir takes files and folders, and cannot be combined with --output or "
