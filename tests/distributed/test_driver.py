@@ -38,7 +38,7 @@ def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("many")
     for i in range(8):
         text = (TREEBANK / "train.conllu").read_bytes()
-        (folder / f"{i}.conllu").write_bytes(text * (4 if i == 0 else 24))
+        (folder / f"{i}.conllu").write_bytes(text * (2 if i == 0 else 8))
     return folder
 
 

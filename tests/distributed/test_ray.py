@@ -57,7 +57,7 @@ def ray():
 
 
 @pytest.fixture
-def spread(ray):
+def spread(ray):  # noqa: ARG001  # it must run
     from arbora.distributed.ray import RaySpread
 
     return RaySpread(memory=100 * MIB)
@@ -67,7 +67,8 @@ def invoke(*arguments):
     return CliRunner().invoke(app, [*map(str, arguments)])
 
 
-def test_folders_have_the_same_bytes(ray, corpus, model, tmp_path):
+@pytest.mark.usefixtures("ray")
+def test_folders_have_the_same_bytes(corpus, model, tmp_path):
     plain, cluster = tmp_path / "plain", tmp_path / "ray"
     shared = ["parse", corpus, "--model", model, "--json", "--output-dir"]
     summaries = [
@@ -122,7 +123,8 @@ def ends(how, _):
     raise ArboraError("an error.")
 
 
-def test_tasks_that_fail(ray):
+@pytest.mark.usefixtures("ray")
+def test_tasks_that_fail():
     from arbora.distributed.ray import RaySpread
 
     spread = RaySpread(memory=50 * MIB, retries=1)
@@ -153,7 +155,8 @@ def test_counts_and_searches_are_the_same(spread, tmp_path):
     )
 
 
-def test_count_and_grep_on_the_command_line(ray, corpus, model):
+@pytest.mark.usefixtures("ray")
+def test_count_and_grep_on_the_command_line(corpus, model):
     for command in ("count", "grep"):
         asked = [command, corpus / "deep", corpus / "a.conllu", "[] -nsubj-> []", "--model", model]
         here, there = invoke(*asked, "--json"), invoke(*asked, "--json", "--ray")
@@ -191,7 +194,8 @@ def test_reproductions_are_the_same(spread, tmp_path):
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
 
 
-def test_commands_that_train(ray, tmp_path):
+@pytest.mark.usefixtures("ray")
+def test_commands_that_train(tmp_path):
     done = invoke(
         "tune", TREEBANK / "dev.conllu", "--grid", "batch-size=4,16", "--passes", 1, "--bits", 12,
         "--learner", "perceptron", "--model", tmp_path / "m.arbora", "--ray",
@@ -246,7 +250,8 @@ def test_the_local_cluster_is_private(ray):
     assert address.startswith("127.0.0.1:")
 
 
-def test_bad_input(ray, corpus, tmp_path):
+@pytest.mark.usefixtures("ray")
+def test_bad_input(corpus, tmp_path):
     from arbora.distributed.ray import RaySpread, ray_cluster
 
     with pytest.raises(ArgumentError, match="no node of the Ray cluster has 1 free cores"):

@@ -63,6 +63,8 @@ def ray_cluster(address: str | None = None) -> Iterator[Any]:
 def _connect(ray: Any, address: str) -> None:
     settings: dict[str, Any] = {"address": address}
     if address == LOCAL:
+        # Workers have the priority of this process; Ray's default of 15 starves on a busy machine.
+        os.environ.setdefault("RAY_worker_niceness", "0")
         settings |= {
             "num_cpus": available_threads(), "include_dashboard": False,
             "object_store_memory": _STORE_BYTES,
