@@ -144,11 +144,17 @@ class FolderRun:
     ) -> RunSummary:
         """Parses all files that are not finished; a failed file does not stop the others.
 
-        `on_file` is called after each file, with its figures if it was parsed.
+        `on_file` is called after each file, with its figures if it was parsed. `spread` gets large
+        files first, so that none of them is left for the end.
         """
         named = _named(files, compression)
+        order = list(range(len(named)))
+        if spread is not one_after_another:
+            order.sort(key=lambda place: -_size(named[place][0].path))
         summary, failed = RunSummary(files=len(named)), {}
-        for place, answer in spread(_parse_unfinished, (self, parse_file), named):
+        tasks = [named[place] for place in order]
+        for number, answer in spread(_parse_unfinished, (self, parse_file), tasks):
+            place = order[number]
             file, _ = named[place]
             if isinstance(answer, Exception):
                 if _disk_is_full(answer) or not isinstance(answer, _OF_ONE_FILE):
@@ -273,6 +279,13 @@ def _named(files: Iterable[CorpusFile], compression: str | None) -> list[tuple[C
 
 def _entries(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.exists() else []
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # its task will say so
+        return 0
 
 
 def _checksum(path: Path) -> str:
