@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import contextlib
+import io
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.small_parsers import trained
@@ -32,3 +37,14 @@ def contents(folder):
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def check_page(heading):
+    """Runs the blocks of a section of the how-to page, and compares what they print."""
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "parse_on_a_cluster.md"
+    section = page.read_text(encoding="utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    ((code, expected),) = re.findall(r"```py\n(.*?)```\n+```text\n(.*?)```", section, re.DOTALL)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, str(page), "exec", dont_inherit=True), {"__name__": "docs"})
+    assert printed.getvalue().strip() == expected.strip()

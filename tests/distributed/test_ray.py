@@ -27,7 +27,7 @@ from arbora.distributed import requirements
 from arbora.options import ParseOptions
 from arbora.parsers import tune
 from arbora.reproduction import reproduce
-from tests.distributed.conftest import contents
+from tests.distributed.conftest import check_page, contents
 from tests.reproduction.test_reproduce import RECIPE
 from tests.small_parsers import trained
 from tests.toys import TREEBANK
@@ -240,6 +240,11 @@ def test_datasets(ray, tmp_path):
     assert [row["id"] for row in rows] == [i for i in range(60) for _ in range(2)]
     with pytest.raises(ArgumentError, match="takes a dataset of Ray Data, not list"):
         on_ray.parse([], parser)
+
+
+@pytest.mark.usefixtures("ray")
+def test_the_page():
+    check_page("Datasets on Ray")
 
 
 def test_the_local_cluster_is_private(ray):

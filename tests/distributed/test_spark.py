@@ -15,6 +15,7 @@ from importlib.util import find_spec
 import pytest
 
 from arbora import ArgumentError
+from tests.distributed.conftest import check_page
 from tests.small_parsers import trained
 from tests.toys import TREEBANK
 
@@ -147,3 +148,8 @@ def test_bad_input(spark):
         on_spark.parse(frame, "en")
     with pytest.raises(ArgumentError, match="no segmenter"):
         on_spark.parse(frame, trained(), column="body")
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_page():
+    check_page("Spark")
