@@ -11,6 +11,7 @@ is that of this process and all that it started, so that other programs on the m
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
 import json
 import os
@@ -45,10 +46,13 @@ ORDERS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+_SEEN: dict[tuple[int, str], float] = {}  # processor time of processes, by number and start
+
+
 def processor_seconds() -> float:
-    """Of this process and all that descend from it; those that ended count with their parents."""
+    """Of this process and all that ever descended from it, as far as earlier calls saw them."""
     parents: dict[int, int] = {}
-    used: dict[int, float] = {}
+    used: dict[int, tuple[str, float]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
@@ -56,11 +60,14 @@ def processor_seconds() -> float:
             except OSError:
                 continue
             parents[int(entry.name)] = int(fields[1])
-            used[int(entry.name)] = sum(map(int, fields[11:15])) / TICKS
+            used[int(entry.name)] = fields[19], (int(fields[11]) + int(fields[12])) / TICKS
     own = {os.getpid()}
     while more := {process for process, parent in parents.items() if parent in own} - own:
         own |= more
-    return sum(used.get(process, 0.0) for process in own)
+    for process in own & set(used):
+        start, seconds = used[process]
+        _SEEN[process, start] = seconds
+    return sum(_SEEN.values())
 
 
 @contextmanager
@@ -173,6 +180,47 @@ def run_spark(session: Any, source: Path, single: FileParser, out: Path) -> None
     found.select("conllu").write.parquet(str(out))
 
 
+def nothing(_: Any, item: int) -> int:
+    return item
+
+
+def parse_once(parser: arbora.Parser, path: Path) -> dict[str, float]:
+    """On a worker: its largest and its own memory in bytes, after parsing a file."""
+    parser.parse(list(arbora.read_conllu(path)))
+    status = Path("/proc/self/status").read_text().splitlines()
+    kilobytes = {line.split(":")[0]: line.split()[1] for line in status if "kB" in line}
+    return {
+        "largest": int(kilobytes["VmHWM"]) * 1024, "own": int(kilobytes["RssAnon"]) * 1024,
+    }  # fmt: skip
+
+
+def small_costs(model: str) -> dict[str, Any]:
+    """Empty tasks per second, the memory of a worker, raw text, and compression."""
+    parser = arbora.load(model, threads=1)
+    gold = TREEBANK / "train.conllu"
+    with ray_cluster("local"):
+        spread = RaySpread()
+        list(spread(nothing, None, range(20)))
+        before = time.perf_counter()
+        count = sum(1 for _ in spread(nothing, None, range(2000)))
+        tasks = count / (time.perf_counter() - before)
+        ((_, memory),) = spread(parse_once, parser, [gold])
+    sentences = list(arbora.read_conllu(gold))
+    words = sum(map(len, sentences))
+    text = " ".join(sentence.text or " ".join(sentence.forms) for sentence in sentences)
+    before = time.process_time()
+    document = parser(text)
+    busy = time.process_time() - before
+    parsed = str(document).encode()
+    return {
+        "tasks_per_second": tasks, "worker_bytes": memory,
+        "raw_text_words_per_core_second": sum(map(len, document)) / busy,
+        "raw_text_bytes_per_word": len(text.encode()) / words,
+        "parsed_bytes_per_word": len(parsed) / words,
+        "gzip_bytes_per_word": len(gzip.compress(parsed, 6, mtime=0)) / words,
+    }  # fmt: skip
+
+
 def by_order(words: int) -> dict[str, dict[str, float]]:
     """Words per core-second of small models on one and two threads."""
     answer: dict[str, dict[str, float]] = {}
@@ -218,7 +266,13 @@ def main() -> None:
     parser.add_argument("--model", default="en")
     parser.add_argument("--order-words", type=int, default=30_000)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--small", action="store_true", help="add small costs to the file only")
     given = parser.parse_args()
+    if given.small:
+        found = json.loads(given.json.read_text()) | {"small": small_costs(given.model)}
+        given.json.write_text(json.dumps(found, indent=1) + "\n")
+        print(found["small"])
+        return
     with tempfile.TemporaryDirectory() as folder:
         found = compare(Path(folder), given.model, given.words, given.rounds, given.files)
     report(found)

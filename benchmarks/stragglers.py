@@ -89,11 +89,12 @@ def table(speed: float) -> None:
         "5 % of the cores 4 times slower": {"slow_share": 0.05},
         "a core is lost every 24 h": {"hours_between_losses": 24.0},
         "a core is lost every hour": {"hours_between_losses": 1.0},
-        "all three (sigma 1, 5 % slow, 24 h)": {
-            "spread": 1.0, "slow_share": 0.05, "hours_between_losses": 24.0,
+        "all three (sigma 1, 5 % slow, 24 h), longest first": {
+            "spread": 1.0, "longest_first": True, "slow_share": 0.05, "hours_between_losses": 24.0,
         },
-        "all three, files of 10 million words": {
-            "spread": 1.0, "slow_share": 0.05, "hours_between_losses": 24.0, "file_words": 1e7,
+        "the same with files of 10 million words": {
+            "spread": 1.0, "longest_first": True, "slow_share": 0.05, "hours_between_losses": 24.0,
+            "file_words": 1e7,
         },
     }  # fmt: skip
     print("| | 10⁹ words, 100 cores | useful | 10¹² words, 10,000 cores | useful |")

@@ -11,7 +11,7 @@ from arbora.errors import ArgumentError
 
 __all__ = ["required"]
 
-_FIRST = {"ray": (2, 40), "pyspark": (4, 0)}
+_FIRST = {"ray": (2, 51), "pyspark": (4, 0)}
 _EXTRAS = {"ray": "ray", "pyspark": "spark"}
 _TITLES = {"ray": "Ray", "pyspark": "Spark"}
 
