@@ -18,7 +18,7 @@ BEGIN, END = "<!-- import graph: begin -->", "<!-- import graph: end -->"
 # From top to bottom; the folders of one line do not import each other.
 LAYERS: list[tuple[str, ...]] = [
     ("cli", "spacy", "torch", "jax"),
-    ("server",),
+    ("server", "distributed"),
     ("annotation", "corpus", "reproduction"),
     ("pipeline",),
     ("parsers",),
@@ -32,7 +32,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("options",),
     ("arrays", "types"),
     ("drawing",),  # low, so that every type can draw itself; it takes plain values only
-    ("names", "errors"),
+    ("names", "errors", "spread"),
 ]
 
 

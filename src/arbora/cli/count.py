@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arbora.cli.cluster_options import Cluster, RayAddress, WorkerMemory
 from arbora.cli.files import check_one_input, check_writable, report_skipped
 from arbora.cli.output import report_console, table, write_json
 from arbora.cli.progress import step_progress
@@ -87,6 +88,8 @@ def count(
         typer.Option(metavar="FILE", help="Draw the counts and intervals: .png, .svg or .pdf."),
     ] = None,
     threads: Threads = None,
+    ray: RayAddress = None,
+    worker_memory: WorkerMemory = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
@@ -108,12 +111,18 @@ def count(
         if path is not None:
             endings[path] = check_ending(path, kinds, what)
             check_writable(path)
-    asked = Asked.read(arguments, model, threads, annotated, gold)
-    with step_progress("counting", None, "sentences", quiet=quiet) as bar:
+    cluster = Cluster(ray, worker_memory, threads)
+    asked = Asked.read(arguments, model, cluster.own_threads, annotated, gold)
+    if ray is not None and "-" in asked.corpus:
+        raise ArgumentError("--ray takes files and folders, not standard input.")
+    with (
+        cluster.spread() as spread,
+        step_progress("counting", None, "sentences", quiet=quiet) as bar,
+    ):
         found = count_pattern(
-            asked.parser, list(asked.corpus), asked.pattern, by=by, level=level, gold=gold,
-            draws=draws + draws % 2, seed=seed, on_block=bar.advance, format=format,
-            skip_bad=skip_bad, on_error=report_skipped,
+            asked.parser, [cluster.place(path) for path in asked.corpus], asked.pattern, by=by,
+            level=level, gold=gold, draws=draws + draws % 2, seed=seed, on_block=bar.advance,
+            spread=spread, format=format, skip_bad=skip_bad, on_error=report_skipped,
         )  # fmt: skip
     if output is not None:
         with open_output(output) as write:

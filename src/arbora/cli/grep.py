@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from arbora.cli.cluster_options import Cluster, RayAddress, WorkerMemory
 from arbora.cli.count import Annotated_, Asked, Corpus, DrawsOption, GoldFile, SeedOption
 from arbora.cli.files import report_skipped
 from arbora.cli.output import write_json
 from arbora.cli.progress import step_progress
 from arbora.cli.shared import AsJson, FormatOption, ModelFile, Quiet, SkipBad, Threads
 from arbora.cli.terminal import visible
+from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
     from arbora.corpus import Hit
@@ -41,6 +43,8 @@ def grep(
     draws: DrawsOption = 16,
     seed: SeedOption = 0,
     threads: Threads = None,
+    ray: RayAddress = None,
+    worker_memory: WorkerMemory = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
@@ -53,11 +57,19 @@ def grep(
     """
     from arbora.corpus import grep as search
 
-    asked = Asked.read(arguments, model, threads, annotated, gold)
-    with step_progress("searching", None, "sentences", quiet=quiet) as bar:
+    cluster = Cluster(ray, worker_memory, threads)
+    asked = Asked.read(arguments, model, cluster.own_threads, annotated, gold)
+    if ray is not None and "-" in asked.corpus:
+        raise ArgumentError("--ray takes files and folders, not standard input.")
+    with (
+        cluster.spread() as spread,
+        step_progress("searching", None, "sentences", quiet=quiet) as bar,
+    ):
         hits = search(
-            asked.parser, list(asked.corpus), asked.pattern, most=limit, least=least,
-            draws=draws + draws % 2, seed=seed, gold=gold, on_block=bar.advance, format=format,
+            asked.parser,
+            [cluster.place(path) for path in asked.corpus], asked.pattern, most=limit, least=least,
+            draws=draws + draws % 2, seed=seed, gold=gold, on_block=bar.advance, spread=spread,
+            format=format,
             skip_bad=skip_bad, on_error=report_skipped,
         )  # fmt: skip
     if as_json:

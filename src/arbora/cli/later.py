@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
+from arbora.cli.cluster_options import with_ray_address
 from arbora.cli.failures import ReportingGroup
 
 __all__ = ["CommandGroup", "LateCommand"]
@@ -31,7 +32,7 @@ class CommandGroup(ReportingGroup):
             command = self.commands[name] = _imported(name, ctx.help_option_names)
             if ctx.obj is not None:
                 ctx.obj()
-        return name, command, rest
+        return name, command, with_ray_address(rest)
 
 
 def _imported(name: str, help_options: list[str]) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from arbora.cli.cluster_options import Cluster, RayAddress, WorkerMemory
 from arbora.cli.files import (
     check_not_an_input,
     check_one_input,
@@ -80,6 +81,8 @@ def parse(
     output_dir: OutputFolder = None,
     shard: Shard = None,
     compression: CompressionOption = None,
+    ray: RayAddress = None,
+    worker_memory: WorkerMemory = None,
     decode: Annotated[
         Literal["map", "mbr", "greedy", "greedy-posterior", "max-z"] | None,
         typer.Option(
@@ -265,6 +268,11 @@ def parse(
         )
     if output_dir is None and (shard or compression or log_file or verbose):
         raise ArgumentError("--shard, --compression, --log-file and -v require --output-dir.")
+    cluster = Cluster(ray, worker_memory, threads)
+    if output_dir is None and ray is not None:
+        raise ArgumentError("--ray requires --output-dir: each file is a task.")
+    if ray is not None and len(model or ()) > 1:
+        raise ArgumentError("--ray takes one model: an ensemble has no file that could be sent.")
     if output_dir is not None and (output != "-" or least_certain is not None or not files):
         raise ArgumentError(
             "--output-dir takes files and folders, and cannot be combined with --output or "
@@ -275,7 +283,7 @@ def parse(
     if output != "-":
         check_writable(output)
         check_not_an_input(output, *(model or ()))
-    parser = load_models(model or [], threads)
+    parser = load_models(model or [], cluster.own_threads)
     if not files and sys.stdin.isatty():
         raise ArgumentError("there is nothing to parse: name files, or pipe in sentences.")
 
@@ -294,8 +302,8 @@ def parse(
         with logging_to(log_file, verbose):
             parse_folder(
                 parser, files or [], output_dir, options, models=model or [], shard=shard,
-                compression=compression, format=format, skip_bad=skip_bad, quiet=quiet,
-                as_json=as_json,
+                compression=compression, format=format, skip_bad=skip_bad, cluster=cluster,
+                quiet=quiet, as_json=as_json,
             )  # fmt: skip
         return
     stage = parser.stage(options)  # raises errors before anything is written

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arbora.cli.output import write_json
 from arbora.cli.progress import step_progress
 from arbora.cli.terminal import tell
-from arbora.errors import ArgumentError, DataError, unreadable, unwritable
+from arbora.errors import ArgumentError, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from arbora.cli.cluster_options import Cluster
     from arbora.corpus.folder_run import FileFigures, RunSummary
-    from arbora.data import Block
-    from arbora.models.vocabulary import Unfamiliar
     from arbora.options import ParseOptions
     from arbora.parsers import Parser
 
@@ -112,10 +109,12 @@ def parse_folder(
     compression: str | None,
     format: str | None,  # noqa: A002  # the option's name
     skip_bad: bool,
+    cluster: Cluster,
     quiet: bool,
     as_json: bool,
 ) -> None:
     """Parses all files into a folder, and reports; exits with 1 if some files failed."""
+    from arbora.corpus.file_parser import FileParser, fingerprint
     from arbora.corpus.files import corpus_files
     from arbora.corpus.folder_run import FolderRun, output_name, sharded
 
@@ -123,19 +122,23 @@ def parse_folder(
         raise ArgumentError("--output-dir takes files and folders, not standard input.")
     parser.decoder(options)  # raises errors before anything is written
     output_name("", compression)
-    given = corpus_files(inputs)
+    given = corpus_files([cluster.place(path) for path in inputs])
     _check_apart(inputs, folder)
     files = sharded(given, shard)
-    run = FolderRun(folder, _fingerprint(models, options, format, skip_bad))
-    began, seen = time.perf_counter(), parser.unfamiliar()
+    with cluster.spread() as spread:
+        run = FolderRun(cluster.place(folder), fingerprint(models, options, format, skip_bad))
+        began, seen = time.perf_counter(), parser.unfamiliar()
+        with step_progress("parsing", len(files), "files", quiet=quiet) as bar:
 
-    def parse_file(source: Path, target: str) -> FileFigures:
-        return _parse_file(parser, seen, source, target, options, format, skip_bad)
+            def advance(_: object, figures: FileFigures | None) -> None:
+                bar.advance()
+                if figures is not None and figures.seen is not None:
+                    seen.add_counts(figures.seen)
 
-    with step_progress("parsing", len(files), "files", quiet=quiet) as bar:
-        summary = run.parse(files, parse_file, compression, lambda _: bar.advance())
-    seen.warn()
-    summary.seconds = round(time.perf_counter() - began, 3)
+            parse_file = FileParser(parser, options, format, skip_bad)
+            summary = run.parse(files, parse_file, compression, advance, spread)
+        seen.warn()
+        summary.seconds = round(time.perf_counter() - began, 3)
     if as_json:
         write_json(summary.to_dict())
     elif not quiet:
@@ -155,77 +158,6 @@ def _check_apart(inputs: list[str], folder: str) -> None:
             )
         if target in source.parents:
             raise ArgumentError(f"{each} is in the output folder: choose another one.")
-
-
-def _parse_file(
-    parser: Parser,
-    seen: Unfamiliar,
-    source: Path,
-    target: str,
-    options: ParseOptions,
-    format: str | None,  # noqa: A002  # the option's name
-    skip_bad: bool,
-) -> FileFigures:
-    """Parses one file; its figures are counted on the way."""
-    from arbora.corpus.folder_run import FileFigures
-    from arbora.data import TextJoiner, format_named, open_output
-    from arbora.models.limits import FALLBACKS
-
-    figures, join, decoder = FileFigures(), TextJoiner(), parser.decoder(options)
-
-    def skipped(error: DataError) -> None:
-        figures.skipped[error.message] = figures.skipped.get(error.message, 0) + 1
-        logging.getLogger("arbora").warning("skipped: %s", error)
-
-    def blocks() -> Iterator[tuple[Block, str]]:
-        chunks = parser.chunks(source, options, format=format, skip_bad=skip_bad, on_error=skipped)
-        for chunk in chunks:
-            if not len(chunk.block):
-                continue
-            parsed = parser.parse_block(seen.watched(chunk.block), options, decoder=decoder)
-            figures.sentences += len(chunk.block)
-            figures.words += chunk.block.total_words
-            figures.certified += int(parsed.trees.certified.sum())
-            for number, reason in enumerate(FALLBACKS[1:], 1):
-                found = int((parsed.trees.fallbacks == number).sum())
-                if found:
-                    figures.fallbacks[reason] = figures.fallbacks.get(reason, 0) + found
-            yield parsed.to_block(options.probabilities, options.certificates), chunk.format
-
-    if target.lower().endswith(".parquet"):
-        from arbora.data.parquet import write_parquet
-
-        write_parquet(target, (block for block, _ in blocks()))
-        return figures
-    with open_output(target) as write:
-        for block, name in blocks():
-            write(join(format_named(name).writer.write(block), name))
-    return figures
-
-
-def _fingerprint(
-    models: list[str],
-    options: ParseOptions,
-    format: str | None,  # noqa: A002  # the option's name
-    skip_bad: bool,
-) -> dict[str, Any]:
-    """What the outputs depend on, besides the inputs."""
-    from importlib.metadata import version
-
-    from arbora.pipeline.installed import find_model
-
-    digest = hashlib.sha256()
-    for path in [find_model(model) for model in models] or [find_model(None)]:
-        try:
-            with Path(path).open("rb") as file:
-                while piece := file.read(1 << 20):
-                    digest.update(piece)
-        except OSError as error:
-            raise unreadable(path, error) from error
-    return {
-        "version": version("arbora"), "model": digest.hexdigest(),
-        "format": format, "skip_bad": skip_bad, **asdict(options),
-    }  # fmt: skip
 
 
 def _report(summary: RunSummary) -> None:

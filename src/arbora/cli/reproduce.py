@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from arbora.cli.cluster_options import Cluster, RayAddress, WorkerMemory
 from arbora.cli.output import report_console, write_json
 from arbora.cli.progress import Bar, step_progress
 from arbora.cli.shared import AsJson, Quiet
@@ -52,6 +53,8 @@ def reproduce(
     jobs: Annotated[
         int, typer.Option(min=1, max=1024, metavar="N", help="Number of processes.")
     ] = 1,
+    ray: RayAddress = None,
+    worker_memory: WorkerMemory = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -84,11 +87,17 @@ def reproduce(
     if treebanks is None and not quick:
         raise ArgumentError("give a folder of treebanks with --treebanks.")
     command = shlex.join(["arbora", *sys.argv[1:]])
-    with step_progress("reproducing", None, unit="runs", quiet=quiet) as bar:
+    cluster = Cluster(ray, worker_memory)
+    if ray is not None and jobs != 1:
+        raise ArgumentError("--jobs is the number of processes here: leave it out with --ray.")
+    with (
+        cluster.spread() as spread,
+        step_progress("reproducing", None, unit="runs", quiet=quiet) as bar,
+    ):
         report = run(
             paper, treebanks or _EXAMPLE, tables=table, languages=language, quick=quick,
             processes=jobs, out=out, progress=_Lines(bar, quiet), command=command,
-            report_only=report_only,
+            report_only=report_only, spread=None if ray is None else spread,
         )  # fmt: skip
     if as_json:
         write_json({

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arbora.cli.cluster_options import Cluster, RayAddress, WorkerMemory
 from arbora.cli.files import (
     check_not_an_input,
     check_one_input,
@@ -54,6 +55,8 @@ def tune(
         ),
     ] = None,
     threads: Threads = None,
+    ray: RayAddress = None,
+    worker_memory: WorkerMemory = None,
     format: FormatOption = None,  # noqa: A002  # the option's name
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
@@ -73,12 +76,16 @@ def tune(
     values = None if grid is None else _read_grid(grid)
     from arbora.parsers import tune as search
 
-    with step_progress("tuning", None, unit="sentences", quiet=quiet) as bar:
+    cluster = Cluster(ray, worker_memory, threads)
+    with (
+        cluster.spread() as spread,
+        step_progress("tuning", None, unit="sentences", quiet=quiet) as bar,
+    ):
         progress = _TuningProgress(bar, quiet)
         answer = search(
             train, dev, values, threads=threads,
             on_trial=progress.begin_trial, on_result=progress.end_trial, observer=progress,
-            word_clusters=word_clusters,
+            word_clusters=word_clusters, spread=spread,
             format=format, skip_bad=skip_bad, on_error=report_skipped, **options,
         )  # fmt: skip
     if model is not None:
@@ -93,6 +100,7 @@ class _TuningProgress(TrainingProgress):
     """Prints one line per trial, not per pass."""
 
     _trial = ""
+    _ended = 0
 
     def __init__(self, bar: Bar, quiet: bool) -> None:
         super().__init__(bar, lines=False)
@@ -105,11 +113,12 @@ class _TuningProgress(TrainingProgress):
         self._bar.show(trial=self._trial)
 
     def end_trial(self, trial: Trial) -> None:
+        self._ended += 1
         if not self._quiet:
             las = "" if trial.las is None else f"  LAS {figure(trial.las)}"
             self._bar.write(
-                f"trial {self._trial}  {_point_text(trial.options)}  UAS {figure(trial.uas)}{las}  "
-                f"{trial.seconds:.1f} s"
+                f"trial {self._trial or self._ended}  {_point_text(trial.options)}  "
+                f"UAS {figure(trial.uas)}{las}  {trial.seconds:.1f} s"
             )
 
 

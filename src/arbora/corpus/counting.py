@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -22,10 +23,12 @@ from arbora.errors import ArgumentError, DataError
 from arbora.models.draws import is_weighted, weight_temperature
 from arbora.options import ParseOptions
 from arbora.parsers import Parser
+from arbora.spread import Spread, answered, one_after_another
 
 __all__ = ["CountRow", "Counts", "Hit", "count", "grep"]
 
 _DRAWS = 16
+_FILE_BITS = 40  # of a sentence's key: the number of a sentence in its file
 
 IntervalCovers = Literal["nothing", "doubt", "doubt and bias"]
 
@@ -105,23 +108,100 @@ class _Question:
             if len(chunk.block):
                 yield chunk.block
 
-    def answers(self, paths: Iterable[ReadPath]) -> Iterator[tuple[str, Block, Rows]]:
-        """The rows of each block, with the file and the block as the parser sees it."""
+    def answers(self, path: ReadPath, place: int) -> Iterator[tuple[Block, Rows]]:
+        """The rows of each block of a file, with the block as the parser sees it.
+
+        Draws depend on the number of the sentence in its file and on the place of the file.
+        """
         if self.parser is not None:
             decoder = self.parser.decoder(self.options)
             estimate = Estimator(
                 decoder, self.pattern, self.draws, self.seed, self.grouping, self.temperature
             )
-        before = 0
-        for path in paths:
-            for block in self.blocks(path):
-                if self.parser is None:
-                    rows = count_annotated(self.pattern, block, self.grouping)
-                else:
-                    block = self.parser.prepare(block, self.options)
-                    rows = estimate(block, before)
-                before += len(block)
-                yield source_name(path), block, rows
+        before = place << _FILE_BITS
+        for block in self.blocks(path):
+            if self.parser is None:
+                rows = count_annotated(self.pattern, block, self.grouping)
+            else:
+                block = self.parser.prepare(block, self.options)
+                rows = estimate(block, before)
+            before += len(block)
+            yield block, rows
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Elsewhere, skipped sentences are collected, and reported here."""
+        reading = {name: value for name, value in self.reading.items() if name != "on_error"}
+        return _Question, (
+            self.parser, self.pattern, self.grouping, self.draws, self.seed, self.options, reading,
+            self.temperature,
+        )  # fmt: skip
+
+
+@dataclass
+class _OfFile:
+    """What a file gives: sums, hits, and malformed sentences that were skipped."""
+
+    sentences: int = 0
+    words: int = 0
+    totals: dict[str, Figures] = field(default_factory=lambda: defaultdict(Figures))
+    effective: float = 0.0
+    rows: int = 0
+    hits: list[Hit] = field(default_factory=list)
+    skipped: list[DataError] = field(default_factory=list)
+    told: bool = False  # whether `on_block` was called on the way
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is asked of every file: sums, or the `most` best hits."""
+
+    asked: _Question
+    most: int | None = None
+    least: float = 0.0
+    on_block: Callable[[int], object] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Task, (self.asked, self.most, self.least)
+
+    def run(
+        self, paths: list[ReadPath], spread: Spread, on_error: Callable[[DataError], object] | None
+    ) -> Iterator[_OfFile]:
+        """What the files give, in their order."""
+        early: dict[int, _OfFile] = {}
+        following = 0
+        with closing(spread(_ask, self, list(enumerate(paths)))) as answers:
+            for place, answer in answers:
+                early[place] = found = answered(answer)
+                for error in found.skipped:
+                    if on_error is not None:
+                        on_error(error)
+                if self.on_block is not None and not found.told:
+                    self.on_block(found.sentences)
+                while following in early:
+                    yield early.pop(following)
+                    following += 1
+
+
+def _ask(task: _Task, file: tuple[int, ReadPath]) -> _OfFile:
+    """Counts or searches in one file."""
+    place, path = file
+    found, asked = _OfFile(told=task.on_block is not None), task.asked
+    if "on_error" not in asked.reading:
+        asked = replace(asked, reading=asked.reading | {"on_error": found.skipped.append})
+    best: list[tuple[float, int, Hit]] = []
+    for block, rows in asked.answers(path, place):
+        if task.most is None:
+            for group, figures in _by_group(rows):
+                found.totals[group].add(figures)
+        else:
+            _add_hits(best, task.most, task.least, source_name(path), found, block, rows)
+        found.sentences, found.words = found.sentences + len(block), found.words + block.total_words
+        found.effective += float(rows.effective.sum())
+        found.rows += len(rows.effective)
+        if task.on_block is not None:
+            task.on_block(len(block))
+    found.hits = [hit for _, _, hit in sorted(best, key=lambda entry: (-entry[0], -entry[1]))]
+    return found
 
 
 def count(
@@ -136,6 +216,7 @@ def count(
     seed: int = 0,
     options: ParseOptions | None = None,
     on_block: Callable[[int], object] | None = None,
+    spread: Spread = one_after_another,
     **reading: Any,
 ) -> Counts:
     """Counts the matches of a pattern in a corpus, with an interval.
@@ -146,22 +227,22 @@ def count(
     `interval_covers` says so. Without a parser (None), the trees of the files are counted.
     `by` groups by a column of the pattern's first word, or of another: `lemma`, `o.lemma`,
     `2.feats.Number`. `draws` trees are drawn of each sentence. `reading` are options of
-    `read_conllu`; `on_block` is called with the number of sentences of each block.
+    `read_conllu`; `on_block` is called with the number of sentences of each block. `spread` counts
+    the files elsewhere, where they must be, too; the answer is the same.
     """
     asked = _question(parser, pattern, by, draws, seed, options, reading)
     interval(Figures(), level)  # raises for a wrong level
     sample, asked = _gold_sample(asked, gold)
+    task = _Task(asked, on_block=on_block)
     totals: dict[str, Figures] = defaultdict(Figures)
     sentences = words = 0
     effective: list[float] = [0.0, 0.0]
-    for _, block, rows in asked.answers(_listed(corpus)):
-        sentences, words = sentences + len(block), words + block.total_words
-        for group, figures in _by_group(rows):
+    for found in task.run(_listed(corpus), spread, reading.get("on_error")):
+        sentences, words = sentences + found.sentences, words + found.words
+        for group, figures in found.totals.items():
             totals[group].add(figures)
-        effective[0] += float(rows.effective.sum())
-        effective[1] += len(rows.effective)
-        if on_block is not None:
-            on_block(len(block))
+        effective[0] += found.effective
+        effective[1] += found.rows
     bias = None if sample is None else estimate_bias(*sample)
     whole = Figures()
     for figures in totals.values():
@@ -190,6 +271,7 @@ def grep(
     gold: ReadPath | None = None,
     options: ParseOptions | None = None,
     on_block: Callable[[int], object] | None = None,
+    spread: Spread = one_after_another,
     **reading: Any,
 ) -> list[Hit]:
     """The `most` sentences that have a match with the highest probability, highest first.
@@ -203,27 +285,33 @@ def grep(
         _check_weights(parser, asked.options)
     if most < 1:
         raise ArgumentError(f"most must be at least 1, not {most}.")
-    heap: list[tuple[float, int, Hit]] = []
-    seen = 0
-    before: dict[str, int] = defaultdict(int)
-    for file, block, rows in asked.answers(_listed(corpus)):
-        for row in np.argsort(-rows.likely, kind="stable").tolist():
-            chance = float(rows.likely[row])
-            seen += 1
-            if chance < least or chance <= 0.0:
-                break
-            if len(heap) == most and chance <= heap[0][0]:
-                break  # the block's other sentences are less likely
-            hit = _hit(file, before[file], block, rows, row)
-            entry = (chance, -seen, hit)  # earlier sentences first
-            if len(heap) < most:
-                heapq.heappush(heap, entry)
-            else:
-                heapq.heapreplace(heap, entry)
-        before[file] += len(block)
-        if on_block is not None:
-            on_block(len(block))
-    return [hit for _, _, hit in sorted(heap, key=lambda entry: (-entry[0], -entry[1]))]
+    task = _Task(asked, most, least, on_block)
+    hits: list[Hit] = []
+    for found in task.run(_listed(corpus), spread, reading.get("on_error")):
+        hits += found.hits
+        hits.sort(key=lambda hit: -hit.probability)  # earlier files first among equals
+        del hits[most:]
+    return hits
+
+
+def _add_hits(
+    heap: list[tuple[float, int, Hit]], most: int, least: float, file: str, found: _OfFile,
+    block: Block, rows: Rows,
+) -> None:  # fmt: skip
+    """Adds the hits of a block to the best ones so far of its file."""
+    order = np.argsort(-rows.likely, kind="stable").tolist()
+    for place, row in enumerate(order):
+        chance = float(rows.likely[row])
+        if chance < least or chance <= 0.0:
+            break
+        if len(heap) == most and chance <= heap[0][0]:
+            break  # the block's other sentences are less likely
+        # earlier sentences first among equals; a block has at most one row per sentence
+        entry = (chance, -(found.sentences + place), _hit(file, found.sentences, block, rows, row))
+        if len(heap) < most:
+            heapq.heappush(heap, entry)
+        else:
+            heapq.heapreplace(heap, entry)
 
 
 def _question(

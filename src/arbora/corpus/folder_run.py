@@ -22,7 +22,9 @@ from arbora.corpus.files import CorpusFile
 from arbora.data.compression import COMPRESSIONS, compression_named, without_ending
 from arbora.data.output import open_output
 from arbora.errors import ArboraError, ArgumentError, FileError, unreadable
+from arbora.models.vocabulary import Unfamiliar
 from arbora.options import spelled
+from arbora.spread import Spread, one_after_another
 
 __all__ = ["FileFigures", "FolderRun", "RunSummary", "output_name", "sharded"]
 
@@ -34,6 +36,7 @@ _MANIFEST = "manifest.jsonl"
 _AT_ONCE = 1 << 20
 _TEXT = (".txt", ".text")
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_OF_ONE_FILE = (ArboraError, OSError, MemoryError, UnicodeError)  # other files may be fine
 
 
 @dataclass
@@ -45,6 +48,15 @@ class FileFigures:
     certified: int = 0
     fallbacks: dict[str, int] = field(default_factory=dict)  # by reason
     skipped: dict[str, int] = field(default_factory=dict)  # malformed sentences, by reason
+    messages: list[str] = field(default_factory=list)  # for the log; they are not in the record
+    seen: Unfamiliar | None = None  # what the training data did not have; not in the record
+
+    def record(self) -> dict[str, Any]:
+        """The figures of the manifest."""
+        return {
+            "sentences": self.sentences, "words": self.words, "certified": self.certified,
+            "fallbacks": self.fallbacks, "skipped": self.skipped,
+        }  # fmt: skip
 
 
 @dataclass
@@ -127,29 +139,39 @@ class FolderRun:
         files: Iterable[CorpusFile],
         parse_file: ParseFile,
         compression: str | None = None,
-        on_file: Callable[[CorpusFile], object] | None = None,
+        on_file: Callable[[CorpusFile, FileFigures | None], object] | None = None,
+        spread: Spread = one_after_another,
     ) -> RunSummary:
-        """Parses all files that are not finished; a failed file does not stop the others."""
-        summary = RunSummary()
-        for file, name in _named(files, compression):
-            summary.files += 1
-            try:
-                if self._is_finished(file, name):
-                    summary.finished_before += 1
-                    LOG.info("%s is finished", file.name)
-                else:
-                    figures = self._parse_one(file, name, parse_file)
-                    summary.add(figures)
-                    LOG.info(
-                        "%s: %d sentences, %d words", file.name, figures.sentences, figures.words
-                    )
-            except (ArboraError, OSError, MemoryError, UnicodeError) as error:
-                if _disk_is_full(error):
-                    raise
-                summary.failed[file.name] = _reason(error)
-                LOG.error("%s: %s", file.name, _reason(error))
+        """Parses all files that are not finished; a failed file does not stop the others.
+
+        `on_file` is called after each file, with its figures if it was parsed. `spread` gets large
+        files first, so that none of them is left for the end.
+        """
+        named = _named(files, compression)
+        order = list(range(len(named)))
+        if spread is not one_after_another:
+            order.sort(key=lambda place: -_size(named[place][0].path))
+        summary, failed = RunSummary(files=len(named)), {}
+        tasks = [named[place] for place in order]
+        for number, answer in spread(_parse_unfinished, (self, parse_file), tasks):
+            place = order[number]
+            file, _ = named[place]
+            if isinstance(answer, Exception):
+                if _disk_is_full(answer) or not isinstance(answer, _OF_ONE_FILE):
+                    raise answer
+                failed[place] = _reason(answer)
+                LOG.error("%s: %s", file.name, failed[place])
+            elif answer is None:
+                summary.finished_before += 1
+                LOG.info("%s is finished", file.name)
+            else:
+                summary.add(answer)
+                for message in answer.messages:
+                    LOG.warning("skipped: %s", message)
+                LOG.info("%s: %d sentences, %d words", file.name, answer.sentences, answer.words)
             if on_file is not None:
-                on_file(file)
+                on_file(file, answer if isinstance(answer, FileFigures) else None)
+        summary.failed = {named[place][0].name: failed[place] for place in sorted(failed)}
         self._write_manifest()
         return summary
 
@@ -163,7 +185,7 @@ class FolderRun:
             raise FileError(f"{file.path} was changed while it was parsed: run the command again.")
         record = {
             "input": file.name, "input_sha256": before, "output": name,
-            "output_sha256": _checksum(target), **asdict(figures),
+            "output_sha256": _checksum(target), **figures.record(),
         }  # fmt: skip
         place = self._record(name)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -195,6 +217,17 @@ class FolderRun:
         with open_output(self.folder / _MANIFEST) as write:
             for place in records:
                 write(place.read_bytes())
+
+
+def _parse_unfinished(
+    shared: tuple[FolderRun, ParseFile], named: tuple[CorpusFile, str]
+) -> FileFigures | None:
+    """Parses a file of a run, unless it is finished."""
+    run, parse_file = shared
+    file, name = named
+    if run._is_finished(file, name):  # noqa: SLF001  # as a function, it can be sent elsewhere
+        return None
+    return run._parse_one(file, name, parse_file)  # noqa: SLF001
 
 
 def sharded(files: list[CorpusFile], shard: str | None) -> list[CorpusFile]:
@@ -246,6 +279,13 @@ def _named(files: Iterable[CorpusFile], compression: str | None) -> list[tuple[C
 
 def _entries(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.exists() else []
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # its task will say so
+        return 0
 
 
 def _checksum(path: Path) -> str:

@@ -29,7 +29,15 @@ from arbora.data.output import open_output
 from arbora.data.source import check_path
 from arbora.errors import ArgumentError, DataError, FileError, unreadable
 
-__all__ = ["MAGIC", "is_parquet", "read_parquet", "write_parquet"]
+__all__ = [
+    "MAGIC",
+    "is_parquet",
+    "read_parquet",
+    "sentence_rows",
+    "sentence_schema",
+    "sentence_text",
+    "write_parquet",
+]
 
 MAGIC = b"PAR1"
 _TEXTS = {
@@ -59,12 +67,12 @@ def write_parquet(path: str | os.PathLike[str] | IO[bytes], blocks: Iterable[Blo
     arrow = pyarrow()
     import pyarrow.parquet as parquet
 
-    schema, count = _schema(arrow), 0
+    schema, count = sentence_schema(arrow), 0
     with _binary_output(path) as stream, parquet.ParquetWriter(stream, schema) as writer:
         rows: list[dict[str, Any]] = []
         words = 0
         for block in blocks:
-            for row in _rows(block):
+            for row in sentence_rows(block):
                 rows.append(row)
                 words += len(row["form"])
                 if words >= _WORDS:
@@ -87,7 +95,11 @@ def read_parquet(path: str | os.PathLike[str], max_words: int | None = None) -> 
     name, first = os.fspath(path), 0
     try:
         with parquet.ParquetFile(path) as file:
-            known = [column for column in file.schema_arrow.names if column in _schema(arrow).names]
+            known = [
+                column
+                for column in file.schema_arrow.names
+                if column in sentence_schema(arrow).names
+            ]
             if "form" not in known:
                 raise FileError(f"{name} has no column form: it is not a file of sentences.")
             for batch in file.iter_batches(_ROWS, columns=known):
@@ -99,7 +111,7 @@ def read_parquet(path: str | os.PathLike[str], max_words: int | None = None) -> 
                             f"the sentence has {words} words, more than max_words ({max_words})",
                             name, first + number + 1,
                         )  # fmt: skip
-                text = b"".join(_text(row, name, first + i) for i, row in enumerate(rows))
+                text = b"".join(sentence_text(row, name, first + i) for i, row in enumerate(rows))
                 block = Block(text, CONLLU_LAYOUT, first_sentence=first)
                 if block.faults:
                     line, problem = block.faults[0]
@@ -113,7 +125,8 @@ def read_parquet(path: str | os.PathLike[str], max_words: int | None = None) -> 
         raise unreadable(name, error) from error
 
 
-def _schema(arrow: Any) -> Any:
+def sentence_schema(arrow: Any) -> Any:
+    """The columns of a table of sentences, as a schema of pyarrow."""
     texts = arrow.list_(arrow.string())
     other = arrow.struct([("before", arrow.int32()), ("line", arrow.string())])
     columns = [("sent_id", arrow.string()), ("text", arrow.string())]
@@ -122,7 +135,8 @@ def _schema(arrow: Any) -> Any:
     return arrow.schema(columns)
 
 
-def _rows(block: Block) -> Iterator[dict[str, Any]]:
+def sentence_rows(block: Block) -> Iterator[dict[str, Any]]:
+    """The sentences of a block as rows of a table."""
     if not block.layout.universal:
         block = Block(format_named("conllu").writer.write(block), CONLLU_LAYOUT)
     starts = np.cumsum(block.n_words) - block.n_words
@@ -139,7 +153,7 @@ def _rows(block: Block) -> Iterator[dict[str, Any]]:
             own = [line for line in row["comments"] if line.startswith(prefix)]
             row[name] = own[0].removeprefix(prefix) if own else None
         row["raw"] = None
-        if _text(row, "", i) != text:
+        if sentence_text(row, "", i) != text:
             row["raw"] = text
         yield row
 
@@ -159,7 +173,7 @@ def _lines(text: str) -> tuple[list[str], list[dict[str, Any]]]:
     return comments, others
 
 
-def _text(row: dict[str, Any], name: str, number: int) -> bytes:
+def sentence_text(row: dict[str, Any], name: str, number: int) -> bytes:
     """A sentence as CoNLL-U."""
     if row.get("raw") is not None:
         return bytes(row["raw"])

@@ -9,7 +9,7 @@ import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -153,6 +153,20 @@ class Unfamiliar:
         """The block itself, after counting it."""
         self.add(block)
         return block
+
+    def counts(self) -> Unfamiliar:
+        """The counts alone, which can be added to others."""
+        return replace(self, vocabulary=None)
+
+    def add_counts(self, other: Unfamiliar) -> None:
+        """Adds the counts of other input."""
+        self.running += other.running
+        self.unseen_words += other.unseen_words
+        self.words.update(other.words)
+        self.scripts.update(other.scripts)
+        self.tagged.update(other.tagged)
+        for name, found in other.tags.items():
+            self.tags.setdefault(name, Counter()).update(found)
 
     def findings(self) -> list[str]:
         """What is above the thresholds, each with its figure."""

@@ -6,6 +6,7 @@ import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from arbora.options import (
     spelled,
 )
 from arbora.parsers.parser import Parser
+from arbora.spread import Spread, answered, one_after_another
 
 __all__ = ["Trial", "Tuning", "default_grid", "tune"]
 
@@ -94,6 +96,7 @@ def tune(
     threads: int | None = None,
     on_trial: Callable[[int, int], object] | None = None,
     on_result: Callable[[Trial], object] | None = None,
+    spread: Spread = one_after_another,
     **options: Any,
 ) -> Tuning:
     """Trains with every combination of the values in `grid` and compares them on dev.
@@ -101,7 +104,8 @@ def tune(
     `grid` maps option names to lists of values; the default is `default_grid`. Other keywords are
     options of `Parser` or `Parser.fit` and apply to all trials. Without `dev`, the last tenth of
     `train` is held out. `on_trial` is called with the number of each trial and the number of
-    trials, `on_result` with each `Trial`.
+    trials, `on_result` with each `Trial`. `spread` runs the trials elsewhere, with one thread each
+    unless `threads` says more; then files that options name must be there, too.
     """
     options, deprecated = current_names(options)
     if grid is not None:
@@ -122,25 +126,59 @@ def tune(
     reading = {name: options.pop(name) for name in _READING if name in options}
     train = _sentences(train, reading)
     dev = None if dev is None else _sentences(dev, reading)
-    trials: list[Trial] = []
-    best: Parser | None = None
-    for number, point in enumerate(points, start=1):
-        if on_trial is not None:
-            on_trial(number, len(points))
-        started = time.perf_counter()
-        trying = fixed | point | {"refit": False}
-        parser = Parser(threads=threads, **trying).fit(train, dev, **options)
-        trial = _trial(point, parser, time.perf_counter() - started)
-        if best is None or trial.deciding > max(one.deciding for one in trials):
-            best = parser
-        trials.append(trial)
-        if on_result is not None:
-            on_result(trial)
+    setting = _Setting(threads, train, dev, fixed, options, on_trial, len(points))
+    found: dict[int, Trial] = {}
+    best: tuple[float, int, Parser] | None = None
+    with closing(spread(_try, setting, list(enumerate(points, start=1)))) as answers:
+        for place, answer in answers:
+            trial, parser = answered(answer)
+            found[place] = trial
+            if best is None or (trial.deciding, -place) > best[:2]:  # the first of equals
+                best = (trial.deciding, -place, parser)
+            if on_result is not None:
+                on_result(trial)
     assert best is not None
+    trials = [found[place] for place in sorted(found)]
     trials.sort(key=lambda trial: -trial.deciding)
+    chosen_parser = best[2]
     if dev is None and fixed.get("refit", True):
-        best = Parser(threads=threads, **(fixed | trials[0].options)).fit(train, None, **options)
-    return Tuning(tuple(trials), best, best.model.card["dev"]["rule"])
+        chosen_parser = Parser(threads=threads, **(fixed | trials[0].options)).fit(
+            train, None, **options
+        )
+    chosen_parser.threads = Parser(threads=threads).threads  # those of this machine
+    return Tuning(tuple(trials), chosen_parser, chosen_parser.model.card["dev"]["rule"])
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """What all trials share."""
+
+    threads: int | None
+    train: list[Sentence]
+    dev: list[Sentence] | None
+    fixed: dict[str, Any]
+    options: dict[str, Any]
+    on_trial: Callable[[int, int], object] | None
+    count: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Elsewhere, a trial has one thread unless more are asked for, and nobody watches."""
+        options = {name: value for name, value in self.options.items() if name != "observer"}
+        return _Setting, (
+            self.threads or 1, self.train, self.dev, self.fixed, options, None, self.count,
+        )  # fmt: skip
+
+
+def _try(setting: _Setting, point: tuple[int, dict[str, Any]]) -> tuple[Trial, Parser]:
+    """Trains with one combination of the grid."""
+    number, values = point
+    if setting.on_trial is not None:
+        setting.on_trial(number, setting.count)
+    started = time.perf_counter()
+    trying = setting.fixed | values | {"refit": False}
+    parser = Parser(threads=setting.threads, **trying)
+    parser.fit(setting.train, setting.dev, **setting.options)
+    return _trial(values, parser, time.perf_counter() - started), parser
 
 
 _READING = ("format", "skip_bad", "on_error")

@@ -11,9 +11,10 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -23,6 +24,7 @@ from arbora.data.temporary_files import remove_leftovers, temporary_path
 from arbora.errors import ArboraError, unwritable
 from arbora.reproduction.recipe import Corpus, Quick
 from arbora.reproduction.treebanks import Treebanks
+from arbora.spread import Spread, answered, attempted, one_after_another
 
 __all__ = ["GENERATION", "Job", "Progress", "Workshop"]
 
@@ -75,10 +77,13 @@ Progress = Callable[[int, int, str, float | None], object]
 
 
 class Workshop:
-    """Runs jobs on several processes and remembers their results in a folder."""
+    """Runs jobs on several processes, or elsewhere by `spread`, and remembers their results."""
 
-    def __init__(self, treebanks: Treebanks, folder: Path, processes: int) -> None:
+    def __init__(
+        self, treebanks: Treebanks, folder: Path, processes: int, spread: Spread | None = None
+    ) -> None:
         self.treebanks, self.folder, self.processes = treebanks, folder, processes
+        self._spread = spread
         self._prints: dict[str, int] = {}
         try:
             for part in ("runs", "timings", "models"):
@@ -113,37 +118,15 @@ class Workshop:
         total, done = len(every), len(every) - len(waiting)
         progress(done, total, f"{done} of {total} results are here already", None)
         clock = _Clock(sum(job.weight for job in waiting))
-        if self.processes == 1:
-            for job in waiting:
+        spread = self._spread
+        if spread is None:
+            spread = one_after_another if self.processes == 1 else Processes(self.processes)
+        with closing(spread(_work, (self.treebanks, self.folder), waiting)) as answers:
+            for place, answer in answers:
+                job = waiting[place]
+                self._finish(job, *answered(answer))
                 done += 1
-                self._finish(job, *work(job, self.treebanks, self.folder))
                 progress(done, total, self._line(job), clock.left(job.weight))
-            return
-        # spawn: a forked child would inherit the state of the parent's threads.
-        with ProcessPoolExecutor(self.processes, get_context("spawn"), _begin_worker) as pool:
-            running = {}
-            try:
-                for job in waiting:
-                    running[pool.submit(work, job, self.treebanks, self.folder)] = job
-                left = set(running)
-                while left:
-                    ready, left = wait(left, return_when=FIRST_COMPLETED)
-                    for future in ready:
-                        done += 1
-                        self._finish(running[future], *future.result())
-                        remaining = clock.left(running[future].weight)
-                        progress(done, total, self._line(running[future]), remaining)
-            except BaseException as error:
-                processes = pool._processes or {}  # noqa: SLF001  # no public way
-                pool.shutdown(wait=False, cancel_futures=True)
-                for process in list(processes.values()):
-                    process.terminate()
-                if isinstance(error, BrokenProcessPool):
-                    raise ArboraError(
-                        "a process ended by itself, for lack of memory perhaps: run the command "
-                        "again with fewer --jobs; finished runs are kept."
-                    ) from error
-                raise
 
     def _line(self, job: Job) -> str:
         seconds = self.timing(job).get("seconds", 0.0)
@@ -163,9 +146,45 @@ class Workshop:
         return self.folder / part / f"{self._key(job)}.json"
 
 
+@dataclass(frozen=True)
+class Processes:
+    """Runs every item in one of several processes; see `arbora.spread.Spread`."""
+
+    count: int
+
+    def __call__(
+        self, work: Callable[[Any, Any], Any], shared: Any, items: Sequence[Any]
+    ) -> Generator[tuple[int, Any]]:
+        """The answers as they come."""
+        # spawn: a forked child would inherit the state of the parent's threads.
+        with ProcessPoolExecutor(self.count, get_context("spawn"), _begin_worker) as pool:
+            try:
+                running = {
+                    pool.submit(attempted, work, shared, item): place
+                    for place, item in enumerate(items)
+                }
+                for future in as_completed(running):
+                    yield running[future], future.result()
+            except BaseException as error:
+                processes = pool._processes or {}  # noqa: SLF001  # no public way
+                pool.shutdown(wait=False, cancel_futures=True)
+                for process in list(processes.values()):
+                    process.terminate()
+                if isinstance(error, BrokenProcessPool):
+                    raise ArboraError(
+                        "a process ended by itself, for lack of memory perhaps: run the command "
+                        "again with fewer --jobs; finished runs are kept."
+                    ) from error
+                raise
+
+
 def _begin_worker() -> None:
     """Leaves Ctrl-C to the parent, which ends its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _work(shared: tuple[Treebanks, Path], job: Job) -> tuple[dict[str, Any], dict[str, float]]:
+    return work(job, *shared)
 
 
 def work(job: Job, treebanks: Treebanks, folder: Path) -> tuple[dict[str, Any], dict[str, float]]:

@@ -14,6 +14,7 @@ from arbora.reproduction.report import Report, Runs, write_report
 from arbora.reproduction.results import Results, jobs_of
 from arbora.reproduction.tables import Table, accuracy_table
 from arbora.reproduction.treebanks import Treebanks
+from arbora.spread import Spread
 
 __all__ = ["reproduce"]
 
@@ -30,23 +31,26 @@ def reproduce(
     progress: Progress = lambda *_: None,
     command: str = "",
     report_only: bool = False,
+    spread: Spread | None = None,
 ) -> Report:
     """Reproduces tables of a paper on the treebanks of a folder.
 
     `tables` and `languages` are names of the recipe (default: all). Results are kept in `out`
     (default: reproduction/PAPER), where a later call finds them. `quick` uses a part of the data.
-    `progress` is called after each of the runs, which use `processes` processes. `report_only` runs
-    nothing, and reports on the results that are there.
+    `progress` is called after each of the runs. They use `processes` processes, or are spread
+    elsewhere by `spread`, where the same folders must be. `report_only` runs nothing, and reports
+    on the results that are there.
     """
     recipe = read_recipe(paper)
     chosen = [recipe.table(name) for name in tables] if tables else list(recipe.tables)
-    banks = Treebanks(Path(treebanks))
+    banks = Treebanks(Path(treebanks) if spread is None else Path(treebanks).resolve())
     limits = recipe.quick if quick else None
     corpora = banks.corpora(recipe, _languages(recipe, languages, quick))
     if processes < 1:
         raise ArgumentError(f"jobs must be at least 1, not {processes}.")
     folder = Path("reproduction") / paper if out is None else Path(out)
-    workshop = Workshop(banks, folder, processes)
+    folder = folder if spread is None else folder.resolve()
+    workshop = Workshop(banks, folder, processes, spread)
     jobs = jobs_of(recipe, chosen, corpora, limits)
     if not report_only:
         workshop.run(jobs, progress)
