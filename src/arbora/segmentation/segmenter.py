@@ -106,14 +106,19 @@ class Segmenter:
         return Segmented(block, *map(_read_only, arrays))
 
     def blocks(
-        self, source: ReadPath | Source | Iterable[str] | Iterable[bytes], *, ranges: bool = False
+        self,
+        source: ReadPath | Source | Iterable[str] | Iterable[bytes],
+        *,
+        ranges: bool = False,
+        sentences_before: int = 0,
     ) -> Iterator[Block]:
         """Segments a file or stream of any size, in bounded memory.
 
         `source` is a path, `-` for standard input, an open file (binary UTF-8 or text), or an
-        iterable of strings or bytes. The sentences are those of `segment` on the whole text.
+        iterable of strings or bytes. The sentences are those of `segment` on the whole text, but
+        numbered from `sentences_before` + 1.
         """
-        rest, offset, sentences = b"", 0, 0
+        rest, offset, sentences = b"", 0, sentences_before
         opens_text = opens_paragraph = True
         for piece, is_last in _pieces(source):
             rest += piece
