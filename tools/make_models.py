@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import arbora
+from arbora.data import Block
 from arbora.data.treebank import read_treebank
 from arbora.errors import ModelError
 from arbora.features import WordClusters, read_clusters
@@ -128,21 +129,13 @@ class Makers:
         model = read_model(path)
         trained_with = {key: model.card["stages"][key] for key in ("folds", "mixed")}
         model = replace(model, stages=made.stored())
-        if self.dev is not None:
-            nlp = arbora.Pipeline.from_model(model)
-            dev = DevSet(nlp.prepare(self.dev, ParseOptions(retag=True)), model)
-            model = calibrated(model, dev, 1)
-            found = dev.score(Decoder(model, 1))
-            scores = {"uas": found.uas, "las": found.las, "rule": dev.gold.rule}
-            model = model.with_card(dev=scores)
         rounded = quantise(model, BITS, STAGE_BITS).stages  # its parser is rounded already
         card = made.card() | trained_with
         self._write(replace(model, stages=rounded).with_card(stages=card), path)
 
     def _write(self, model: Model, path: Path) -> None:
         if self.dev is not None:
-            nlp = arbora.Pipeline.from_model(model)
-            model = model.with_card(averaging=fit_averaging(nlp, self.dev))
+            model = self._measured(model, self.dev)
         path.write_bytes(gzip.compress(to_bytes(model), mtime=0))  # tables of stages are sparse
         scores = model.card["dev"] or {}
         print(
@@ -150,6 +143,17 @@ class Makers:
             f"{scores.get('las')}",
             flush=True,
         )
+
+    def _measured(self, model: Model, gold: Block) -> Model:
+        """The model calibrated with rounded weights, and with the scores that it then has."""
+        nlp = arbora.Pipeline.from_model(model)
+        dev = DevSet(nlp.prepare(gold, ParseOptions(retag=True)), model)
+        model = calibrated(model, dev, 1)
+        found = dev.score(Decoder(model, 1))
+        scores = {"uas": found.uas, "las": found.las, "rule": dev.gold.rule}
+        model = model.with_card(dev=scores)
+        averaging = fit_averaging(arbora.Pipeline.from_model(model), gold)
+        return model.with_card(averaging=averaging)
 
 
 def make(

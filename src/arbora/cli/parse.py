@@ -276,6 +276,9 @@ def parse(
         )
     check_one_input(*(files or ["-"]))
     paths = [as_source(argument) for argument in files or ["-"]]
+    for path in paths:
+        if isinstance(path, str) and Path(path).is_dir() and output_dir is None:
+            raise ArgumentError(f"{path} is a folder: parse all of its files with --output-dir.")
     if output != "-":
         check_writable(output)
         check_not_an_input(output, *(model or ()))
