@@ -29,6 +29,16 @@ def test_the_own_treebank(nlp):
         assert not complaints(text), name
 
 
+@pytest.mark.parametrize("text", [
+    "She\u00a0sees  the boat.\u00a0\r\n\r\n\u3000 It is\told.\u2028",
+    "I love \U0001f469\u200d\U0001f469\u200d\U0001f467 and caf\u00e9 \u2764\ufe0f.",
+    "# sent_id = x\n# no comment\n1\tx|y=z",
+    "can't its y'all'd've :-) ... $100,000.00 http://x.y/z?q=1",
+])  # fmt: skip
+def test_odd_texts(nlp, text):
+    assert not complaints(str(nlp(text)))
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not FOLDERS, reason="ARBORA_TREEBANKS is not set")
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
