@@ -9,6 +9,7 @@ import pytest
 
 import arbora
 from benchmarks.validity import added, brief_pipeline, complaints, joined, outputs
+from tests.cli.conftest import arbora_process
 from tests.pipeline.conftest import TEST
 
 TREEBANKS = Path(os.environ.get("ARBORA_TREEBANKS", "no treebanks"))
@@ -37,6 +38,11 @@ def test_the_own_treebank(nlp):
 ])  # fmt: skip
 def test_odd_texts(nlp, text):
     assert not complaints(str(nlp(text)))
+
+
+def test_several_texts(model):
+    found = arbora_process("parse", "--model", model, "She sees it. The gulls sleep.", "He left.")
+    assert not complaints(found.stdout)
 
 
 @pytest.mark.slow

@@ -275,7 +275,9 @@ def parse(
             "--least-certain."
         )
     check_one_input(*(files or ["-"]))
-    paths = [as_source(argument) for argument in files or ["-"]]
+    *others, last = files or ["-"]
+    # UD wants a space between two documents, so that all texts but the last end their line.
+    paths = [*(as_source(argument, "\n") for argument in others), as_source(last)]
     for path in paths:
         if isinstance(path, str) and Path(path).is_dir() and output_dir is None:
             raise ArgumentError(f"{path} is a folder: parse all of its files with --output-dir.")
@@ -356,11 +358,11 @@ def _report_speed(n_words: int, seconds: float) -> None:
     tell(f"{n_words:,} words in {seconds:.1f} s{speed}.")
 
 
-def as_source(argument: str) -> str | io.BytesIO:
-    """A path, or a text: an argument with white space that names no file."""
+def as_source(argument: str, ending: str = "") -> str | io.BytesIO:
+    """A path, or a text with this ending: an argument with white space that names no file."""
     if argument.split() == [argument] or (argument and os.path.exists(argument)):  # noqa: PTH110  # long texts
         return argument
-    return _TextArgument(argument.encode("utf-8", "surrogateescape"))
+    return _TextArgument(f"{argument}{ending}".encode("utf-8", "surrogateescape"))
 
 
 class _TextArgument(io.BytesIO):
