@@ -40,9 +40,12 @@ def test_odd_texts(nlp, text):
     assert not complaints(str(nlp(text)))
 
 
-def test_several_texts(model):
-    found = arbora_process("parse", "--model", model, "She sees it. The gulls sleep.", "He left.")
+@pytest.mark.parametrize("options", [(), ("--kbest", "3"), ("--samples", "3")])
+def test_several_texts(model, options):
+    texts = ["She sees it. The gulls sleep.", "He left."]
+    found = arbora_process("parse", "--model", model, *texts, *options)
     assert not complaints(found.stdout)
+    assert found.stdout.count("# newdoc") == found.stdout.count("# newpar") == 2
 
 
 @pytest.mark.slow
