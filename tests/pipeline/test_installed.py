@@ -87,3 +87,19 @@ def test_the_command_lists_models_and_takes_names(folder):
     parsed = arbora_process("parse", "--model", "village", test, env=environment)
     assert parsed.returncode == 0
     assert parsed.stdout.startswith("#")
+
+
+def test_a_damaged_model_does_not_hide_the_others(folder, tmp_path):
+    (tmp_path / "bad.arbora").write_text("no model\n", encoding="utf-8")
+    environment = {**os.environ, "ARBORA_MODELS": f"{tmp_path}{os.pathsep}{folder}"}
+    for options in ([], ["--json"]):
+        told = arbora_process("models", *options, env=environment)
+        assert told.returncode == 2
+        assert "village" in told.stdout
+        assert "bad.arbora: this is not an Arbora model." in told.stderr
+
+
+def test_a_folder_is_parsed_with_an_option(tmp_path):
+    told = arbora_process("parse", str(tmp_path))
+    assert told.returncode == 2
+    assert "--output-dir" in told.stderr

@@ -7,13 +7,14 @@ import gzip
 import io
 import lzma
 import pickle
+import re
 
 import numpy as np
 import pytest
 
 import arbora
 from arbora import ArboraError
-from arbora.pipeline.texts import looks_like_text
+from arbora.pipeline.texts import is_clean, looks_like_text
 from tests.cli.conftest import arbora_process
 
 TRAIN = "examples/treebank/train.conllu"
@@ -162,3 +163,33 @@ def test_the_command_line_takes_text(model, tmp_path):
     words = "The gulls sleep .\nShe sees them .\n"
     lines = arbora_process("parse", "--model", model, "--format", "horizontal", input=words)
     assert [len(s) for s in arbora.read_conllu(io.BytesIO(lines.stdout.encode()))] == [4, 4]
+
+
+def test_a_parser_without_a_segmenter_says_so(tmp_path):
+    parser = tmp_path / "parser.arbora"
+    arbora.Parser(threads=1, passes=1, bits=14, refit=False).fit(TRAIN, TEST).save(parser)
+    text = tmp_path / "text.txt"
+    text.write_text(TEXT, encoding="utf-8")
+    for given, name in ((TEXT, "the argument"), (str(text), re.escape(str(text)))):
+        found = arbora_process("parse", "--model", str(parser), given)
+        assert found.returncode == 2
+        assert re.search(f"{name} looks like text, but this model takes no text", found.stderr)
+    text.write_bytes("Caf\xe9 is open.".encode("latin-1"))
+    found = arbora_process("parse", "--model", str(parser), str(text))
+    assert found.returncode == 2
+    assert "not UTF-8" in found.stderr
+
+
+@pytest.mark.parametrize(("content", "expected"), [
+    (b"She sleeps.\n", True), (b"caf\xc3", True), (b"caf\xe9 is\n", False), (b"a\0b", False),
+])  # fmt: skip
+def test_what_is_clean(content, expected):
+    assert is_clean(content) is expected
+
+
+def test_sentences_of_several_texts_have_different_names(model, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("She sleeps. He sees her.\n", encoding="utf-8")
+    found = arbora_process("parse", "--model", model, str(text), "The gulls sleep.", str(text))
+    sentences = arbora.read_conllu(io.BytesIO(found.stdout.encode()))
+    assert [one.sent_id for one in sentences] == ["1", "2", "3", "4", "5"]

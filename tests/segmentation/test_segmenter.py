@@ -147,10 +147,21 @@ def test_conllu_of_a_text():
         "7\t.\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\r\\n\\r\\n\\s\\s|TokenRange=22:23\n\n"
         "# newpar\n# sent_id = 2\n# text = Anna saw it!\n"
         "1\tAnna\t_\t_\t_\t_\t_\t_\t_\tTokenRange=29:33\n"
-        "2\tsaw\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\u00a0|TokenRange=34:37\n"
+        "2\tsaw\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\u00A0|TokenRange=34:37\n"
         "3\tit\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No|TokenRange=38:40\n"
         "4\t!\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No|TokenRange=40:41\n\n"
     )
+
+
+@pytest.mark.parametrize("space", [c for c in map(chr, range(0x11000)) if c.isspace()])
+def test_white_space_of_all_kinds_is_escaped(space):
+    """The UD validator refuses fields that end with white space, no-break spaces included."""
+    text = f"{space}Anna{space}{space}saw {space}it.{space}Wood left."
+    for blocks in ([toy_segmenter().segment(text).block], toy_segmenter().blocks([text])):
+        sentences = [sentence for block in blocks for sentence in sentences_of(block)]
+        lines = [line for one in sentences for line in bytes(one).decode().split("\n") if line]
+        assert not any(c.isspace() for line in lines if line[0] != "#" for c in line.split("\t")[9])
+        assert treebank_text(sentences) == text
 
 
 @pytest.mark.parametrize(

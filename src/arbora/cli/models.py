@@ -9,6 +9,7 @@ from arbora.cli.files import size_text
 from arbora.cli.output import figure, report_console, write_json
 from arbora.cli.shared import AsJson
 from arbora.cli.terminal import plain
+from arbora.errors import ArboraError, ModelError
 
 if TYPE_CHECKING:
     from arbora.models.model import Model
@@ -26,20 +27,30 @@ def models(as_json: AsJson = False) -> None:
     """List the installed models: those of the package and of the folders in ARBORA_MODELS.
 
     Other commands take their names in place of a file. arbora inspect NAME shows a whole card.
+    Files that cannot be read are reported after the others, with exit status 2.
     """
     from arbora.models.model_file import read_model
     from arbora.pipeline.installed import installed_models
 
-    found = [
-        _as_dict(name, path, read_model(path)) for name, path in sorted(installed_models().items())
-    ]
+    found, unreadable = [], []
+    for name, path in sorted(installed_models().items()):
+        try:
+            found.append(_as_dict(name, path, read_model(path)))
+        except ArboraError as error:
+            unreadable.append(str(error).removesuffix("."))
     if as_json:
         write_json({"models": found})
-        return
+    elif found:
+        _list(found)
+    elif not unreadable:
+        report_console().print("No models are installed.")
+    if unreadable:
+        raise ModelError(f"{'; '.join(unreadable)}.")
+
+
+def _list(found: list[dict[str, Any]]) -> None:
+    """Three lines for each model."""
     console = report_console()
-    if not found:
-        console.print("No models are installed.")
-        return
     width = max(len(one["name"]) for one in found)
     for one in found:
         scores = f"UAS {figure(one['uas'])}, LAS {figure(one['las'])} on dev"

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -34,6 +34,10 @@ from arbora.cli.uncertain import list_least_certain
 from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from arbora.data import Chunk
+    from arbora.options import ParseOptions
     from arbora.parsers import Parser
     from arbora.pipeline import Pipeline
 
@@ -279,7 +283,12 @@ def parse(
             "--least-certain."
         )
     check_one_input(*(files or ["-"]))
-    paths = [as_source(argument) for argument in files or ["-"]]
+    *others, last = files or ["-"]
+    # UD wants a space between two documents, so that all texts but the last end their line.
+    paths = [*(as_source(argument, "\n") for argument in others), as_source(last)]
+    for path in paths:
+        if isinstance(path, str) and Path(path).is_dir() and output_dir is None:
+            raise ArgumentError(f"{path} is a folder: parse all of its files with --output-dir.")
     if output != "-":
         check_writable(output)
         check_not_an_input(output, *(model or ()))
@@ -308,30 +317,18 @@ def parse(
         return
     stage = parser.stage(options)  # raises errors before anything is written
     seen = parser.unfamiliar()
+    chunks = _chunks(parser, paths, options, format=format, skip_bad=skip_bad)
     if options.probabilities:
         _tell_where_from(parser)
     if least_certain is not None:
-        blocks = (
-            chunk.block
-            for path in paths
-            for chunk in parser.chunks(
-                path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
-            )
-        )
-        watched = (seen.watched(block) for block in blocks)
+        watched = (seen.watched(chunk.block) for _, chunk in chunks)
         list_least_certain(parser, watched, options, least_certain, output, as_json=as_json)
         seen.warn()
         return
     if output.lower().endswith(".parquet"):
         from arbora.data.parquet import write_parquet
 
-        parsed = (
-            stage(seen.watched(chunk.block))
-            for path in paths
-            for chunk in parser.chunks(
-                path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
-            )
-        )
+        parsed = (stage(seen.watched(chunk.block)) for _, chunk in chunks)
         write_parquet(output, parsed)
         seen.warn()
         return
@@ -339,20 +336,28 @@ def parse(
     hidden = quiet or (output == "-" and sys.stdout.isatty())  # the output itself shows it
     n_words, started = 0, time.perf_counter()
     with open_output(output) as write, byte_progress("parsing", _size(paths), quiet=hidden) as bar:
-        before = 0
-        for path in paths:
-            chunks = parser.chunks(
-                path, options, format=format, skip_bad=skip_bad, on_error=report_skipped
-            )
-            for chunk in chunks:
-                text = format_named(chunk.format).writer.write(stage(seen.watched(chunk.block)))
-                write(join(text, chunk.format))
-                n_words += int(chunk.block.n_words.sum())
-                bar.reached(before + chunk.bytes_read)
-            before += _size([path]) or 0
+        for before, chunk in chunks:
+            text = format_named(chunk.format).writer.write(stage(seen.watched(chunk.block)))
+            write(join(text, chunk.format))
+            n_words += int(chunk.block.n_words.sum())
+            bar.reached(before + chunk.bytes_read)
     seen.warn()
     if n_words and not quiet and any(isinstance(path, str) for path in paths):
         _report_speed(n_words, time.perf_counter() - started)
+
+
+def _chunks(
+    parser: Parser, paths: list[str | io.BytesIO], options: ParseOptions, **reading: Any
+) -> Iterator[tuple[int, Chunk]]:
+    """The chunks of all inputs, each with the number of bytes of the inputs before its own."""
+    bytes_before = sentences = 0
+    for path in paths:
+        for chunk in parser.chunks(
+            path, options, sentences_before=sentences, on_error=report_skipped, **reading
+        ):
+            yield bytes_before, chunk
+            sentences += len(chunk.block)
+        bytes_before += _size([path]) or 0
 
 
 def _report_speed(n_words: int, seconds: float) -> None:
@@ -361,11 +366,17 @@ def _report_speed(n_words: int, seconds: float) -> None:
     tell(f"{n_words:,} words in {seconds:.1f} s{speed}.")
 
 
-def as_source(argument: str) -> str | io.BytesIO:
-    """A path, or a text: an argument with white space that names no file."""
+def as_source(argument: str, ending: str = "") -> str | io.BytesIO:
+    """A path, or a text with this ending: an argument with white space that names no file."""
     if argument.split() == [argument] or (argument and os.path.exists(argument)):  # noqa: PTH110  # long texts
         return argument
-    return io.BytesIO(argument.encode("utf-8", "surrogateescape"))
+    return _TextArgument(f"{argument}{ending}".encode("utf-8", "surrogateescape"))
+
+
+class _TextArgument(io.BytesIO):
+    """A text of the command line."""
+
+    name = "the argument"  # in messages
 
 
 def load_model(model: str | None, threads: int | None) -> Pipeline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,12 @@ _OF_OTHER_TREES = [
     "arbora.arc_probabilities", "arbora.label_probabilities", "arbora.probabilities", "ArcProb",
     "LabelProb", "arbora.head_sets", "HeadSet",
 ]  # fmt: skip
+
+
+# The beginning of a document or a paragraph, in the comments of a copy that is not the first.
+_BEGINS_AGAIN = re.compile(
+    rb"^# new(?:doc|par)\b[^\n]*\n(?=(?:#[^\n]*\n)*?# arbora\.rank = (?!1\r?\n))", re.MULTILINE
+)
 
 
 class ParsedSentence(Sentence):
@@ -134,7 +141,7 @@ class ParsedBlock:
         are removed, except where `keeps_trees` is set and the tree is the same. Comments and MISC
         entries of an earlier parse are removed. Probabilities are written to MISC (ArcProb,
         LabelProb) and comments; in formats without MISC, to comments only. Certificates are written
-        to comments.
+        to comments. Of several trees of a sentence, only the first begins a document or paragraph.
         """
         names, labels = list(self.label_names), self.trees.labels
         if len(labels) and labels.min() < 0:
@@ -152,6 +159,8 @@ class ParsedBlock:
             comments=self._comments(probabilities, certificates), sentences=self.sentences,
             forgotten=_OF_OTHER_TREES,
         )  # fmt: skip
+        if self.ranks is not None:
+            text = _BEGINS_AGAIN.sub(b"", text)
         if not self.block.layout.universal or not has_enhanced(self.block):
             return text
         parsed, before = self.block.reread(text), self.block if self.keeps_trees else None

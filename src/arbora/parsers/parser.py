@@ -363,6 +363,7 @@ class Parser(Questions, Calibrating):
         format: str | None = None,  # noqa: A002  # the public name
         skip_bad: bool = False,
         on_error: Callable[[DataError], object] | None = None,
+        sentences_before: int = 0,  # noqa: ARG002  # for raw text, which `Pipeline` takes
     ) -> Iterator[Chunk]:
         """A file in blocks that can be parsed in bounded memory, whatever the options are."""
         return read_blocks(

@@ -28,7 +28,7 @@ from arbora.parsers.parser import chunk_size
 from arbora.pipeline.batches import SegmentedText, joined, separate
 from arbora.pipeline.document import Document, TagProbabilities
 from arbora.pipeline.installed import find_model
-from arbora.pipeline.texts import PEEKED, looks_like_text
+from arbora.pipeline.texts import PEEKED, is_clean, looks_like_text
 from arbora.segmentation import Segmenter
 from arbora.tagging import Lemmatiser, Tagger
 
@@ -44,6 +44,10 @@ STAGES: dict[str, Any] = {"segmenter": Segmenter, "tagger": Tagger, "lemmatiser"
 TEXT = "text"  # the name of the format
 
 _AT_ONCE = 1 << 16  # characters of texts that are parsed at once
+_NO_TEXT = (
+    "{} model takes no text, because it has no segmenter: give it CoNLL-U, with tabs between the "
+    "columns, or train one on CoNLL-U with arbora train or arbora.Pipeline."
+)
 
 
 @dataclass
@@ -290,20 +294,27 @@ class Pipeline(Parser):
         format: str | None = None,  # noqa: A002  # the public name
         skip_bad: bool = False,
         on_error: Callable[[DataError], object] | None = None,
+        sentences_before: int = 0,
     ) -> Iterator[Chunk]:
-        """A file in blocks. Raw text is segmented, if it is recognised or the format is `text`."""
+        """A file in blocks. Raw text is segmented, if it is recognised or the format is `text`.
+
+        Its sentences are numbered from `sentences_before` + 1.
+        """
         if is_parquet_file(path):
             yield from super().chunks(path, options, format=format)
             return
         with open_source(path) as source:
-            if format is None and self.segmenter is not None:
-                format = TEXT if looks_like_text(source.peek(PEEKED)) else None  # noqa: A001
+            if format is None and looks_like_text(beginning := source.peek(PEEKED)):
+                if self.segmenter is not None:
+                    format = TEXT  # noqa: A001
+                elif is_clean(beginning) and not skip_bad:
+                    raise ArgumentError(_NO_TEXT.format(f"{source.name} looks like text, but this"))
             if format != TEXT:
                 yield from super().chunks(
                     source, options, format=format, skip_bad=skip_bad, on_error=on_error
                 )
                 return
-            for whole in self._segmenter().blocks(source):
+            for whole in self._segmenter().blocks(source, sentences_before=sentences_before):
                 check_lengths(whole, options.max_words)
                 for block in _pieces(whole, chunk_size(options)):
                     yield Chunk(block, (), source.position, source.total)
@@ -315,10 +326,7 @@ class Pipeline(Parser):
 
     def _segmenter(self) -> Segmenter:
         if self.segmenter is None:
-            raise ArgumentError(
-                "this model takes no text, because it has no segmenter: give it CoNLL-U, or train "
-                "one on CoNLL-U with arbora train or arbora.Pipeline."
-            )
+            raise ArgumentError(_NO_TEXT.format("this"))
         return self.segmenter
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
@@ -19,6 +20,13 @@ from arbora.segmentation.stored import checked_settings, checked_tensors
 
 __all__ = ["Segmented", "Segmenter"]
 
+# White space besides spaces, tabs and line ends (no-break spaces, for instance), which UD does not
+# allow at the end of a field; and the items of MISC that it may be in.
+_ODD_SPACE = re.compile(
+    rb"[\x0b\x0c\x1c-\x1f]|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f"
+    rb"|\xe3\x80\x80"
+)
+_SPACES = re.compile(rb"(?<=[\t|])Spaces(?:After|Before)=[^|\n]*")
 _AT_ONCE = 1 << 20  # bytes of a stream
 _LONGEST = 1 << 30  # bytes of one text
 
@@ -101,19 +109,24 @@ class Segmenter:
         if len(data) > _LONGEST:
             raise TooLargeError("the text has more than a gigabyte; segment it with blocks().")
         answer = self._model.segment(data, True, ranges, 0, 0, True, True)
-        block = Block(answer[0], CONLLU_LAYOUT)
+        block = Block(_with_escapes(answer[0], data), CONLLU_LAYOUT)
         arrays: Any = answer[1:7]
         return Segmented(block, *map(_read_only, arrays))
 
     def blocks(
-        self, source: ReadPath | Source | Iterable[str] | Iterable[bytes], *, ranges: bool = False
+        self,
+        source: ReadPath | Source | Iterable[str] | Iterable[bytes],
+        *,
+        ranges: bool = False,
+        sentences_before: int = 0,
     ) -> Iterator[Block]:
         """Segments a file or stream of any size, in bounded memory.
 
         `source` is a path, `-` for standard input, an open file (binary UTF-8 or text), or an
-        iterable of strings or bytes. The sentences are those of `segment` on the whole text.
+        iterable of strings or bytes. The sentences are those of `segment` on the whole text, but
+        numbered from `sentences_before` + 1.
         """
-        rest, offset, sentences = b"", 0, 0
+        rest, offset, sentences = b"", 0, sentences_before
         opens_text = opens_paragraph = True
         for piece, is_last in _pieces(source):
             rest += piece
@@ -122,12 +135,24 @@ class Segmenter:
                     rest, is_last, ranges, offset, sentences, opens_text, opens_paragraph
                 )
             )
-            rest = rest[used:]
-            offset += characters
             if len(starts):
                 opens_text = False
+                conllu = _with_escapes(conllu, rest[:used])
                 yield Block(conllu, CONLLU_LAYOUT, first_sentence=sentences)
                 sentences += len(firsts)
+            rest = rest[used:]
+            offset += characters
+
+
+def _with_escapes(conllu: bytes, text: bytes) -> bytes:
+    """CoNLL-U of a text with all white space in MISC escaped, as in `SpacesAfter=\\u00A0`."""
+    if _ODD_SPACE.search(text) is None:
+        return conllu
+
+    def escaped(space: re.Match[bytes]) -> bytes:
+        return b"\\u%04X" % ord(space[0].decode())
+
+    return _SPACES.sub(lambda item: _ODD_SPACE.sub(escaped, item[0]), conllu)
 
 
 def _read_only(values: NDArray[Any]) -> NDArray[Any]:
