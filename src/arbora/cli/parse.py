@@ -25,12 +25,13 @@ from arbora.cli.parse_folder import (
     Shard,
     Verbose,
     logging_to,
+    needs_a_folder,
     parse_folder,
 )
 from arbora.cli.progress import byte_progress
 from arbora.cli.shared import MODEL_VARIABLE, FormatOption, Quiet, SkipBad, Threads
 from arbora.cli.terminal import tell
-from arbora.cli.uncertain import list_least_certain
+from arbora.cli.uncertain import list_least_certain, tell_where_from
 from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -270,18 +271,16 @@ def parse(
         raise ArgumentError(
             "--json requires --least-certain or --output-dir: trees are written as CoNLL."
         )
-    if output_dir is None and (shard or compression or log_file or verbose):
-        raise ArgumentError("--shard, --compression, --log-file and -v require --output-dir.")
     cluster = Cluster(ray, worker_memory, threads)
-    if output_dir is None and ray is not None:
-        raise ArgumentError("--ray requires --output-dir: each file is a task.")
-    if ray is not None and len(model or ()) > 1:
-        raise ArgumentError("--ray takes one model: an ensemble has no file that could be sent.")
-    if output_dir is not None and (output != "-" or least_certain is not None or not files):
+    if output_dir is None:
+        needs_a_folder(ray, shard or compression or log_file or verbose)
+    elif output != "-" or least_certain is not None or not files:
         raise ArgumentError(
             "--output-dir takes files and folders, and cannot be combined with --output or "
             "--least-certain."
         )
+    if ray is not None and len(model or ()) > 1:
+        raise ArgumentError("--ray takes one model: an ensemble has no file that could be sent.")
     check_one_input(*(files or ["-"]))
     *others, last = files or ["-"]
     # UD wants a space between two documents, so that all texts but the last end their line.
@@ -319,7 +318,7 @@ def parse(
     seen = parser.unfamiliar()
     chunks = _chunks(parser, paths, options, format=format, skip_bad=skip_bad)
     if options.probabilities:
-        _tell_where_from(parser)
+        tell_where_from(parser)
     if least_certain is not None:
         watched = (seen.watched(chunk.block) for _, chunk in chunks)
         list_least_certain(parser, watched, options, least_certain, output, as_json=as_json)
@@ -393,26 +392,6 @@ def load_models(models: list[str], threads: int | None) -> Parser:
     if len(models) > 1:
         return load(models, threads)
     return load_model(models[0] if models else os.environ.get(MODEL_VARIABLE), threads)
-
-
-def _tell_where_from(parser: Parser) -> None:
-    """Reports on standard error if probabilities are not the model's exact ones."""
-    model = parser.model
-    own = model.options.keywords()
-    if own.get("inference") == "bp":
-        text = "the probabilities are beliefs, which are approximate"
-    elif own.get("inference") in ("dual", "hill-climbing"):
-        text = "the probabilities are those of the model's first-order pruner"
-    elif own["learner"] in ("loglinear", "l2", "risk", "l2+risk"):
-        return
-    elif model.card.get("dev") is None:
-        text = f"{own['learner']} does not learn probabilities; these are not calibrated"
-    else:
-        text = (
-            f"{own['learner']} does not learn probabilities; these are calibrated on dev "
-            f"(temperature {model.temperature:.3g})"
-        )
-    typer.echo(f"arbora: {text}.", err=True)
 
 
 def _size(paths: list[str | io.BytesIO]) -> int | None:

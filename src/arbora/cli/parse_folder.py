@@ -98,6 +98,14 @@ def logging_to(log_file: str | None, verbose: bool) -> Iterator[None]:
             handler.close()
 
 
+def needs_a_folder(ray: str | None, others: object) -> None:
+    """Refuses options of folder runs, if there is no output folder."""
+    if others:
+        raise ArgumentError("--shard, --compression, --log-file and -v require --output-dir.")
+    if ray is not None:
+        raise ArgumentError("--ray requires --output-dir: each file is a task.")
+
+
 def parse_folder(
     parser: Parser,
     inputs: list[str],

@@ -1,4 +1,4 @@
-"""`arbora parse --least-certain`: the arcs of a corpus of which the parser is least sure."""
+"""Probabilities of `arbora parse`: where they come from, and the arcs that are least sure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from arbora.cli.terminal import tell
 from arbora.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from arbora.options import ParseOptions
     from arbora.parsers import Parser
 
-__all__ = ["list_least_certain"]
+__all__ = ["list_least_certain", "tell_where_from"]
 
 _HEADINGS = ["sentence", "word", "head", "label", "P", "next head", "P"]
 
@@ -62,3 +63,23 @@ def _table(arcs: list[UncertainArc]) -> str:
             f"{arc.head} {arc.head_form}", arc.label, f"{arc.probability:.4f}", other, chance,
         ])  # fmt: skip
     return "\n".join("\t".join(row) for row in rows)
+
+
+def tell_where_from(parser: Parser) -> None:
+    """Reports on standard error if probabilities are not the model's exact ones."""
+    model = parser.model
+    own = model.options.keywords()
+    if own.get("inference") == "bp":
+        text = "the probabilities are beliefs, which are approximate"
+    elif own.get("inference") in ("dual", "hill-climbing"):
+        text = "the probabilities are those of the model's first-order pruner"
+    elif own["learner"] in ("loglinear", "l2", "risk", "l2+risk"):
+        return
+    elif model.card.get("dev") is None:
+        text = f"{own['learner']} does not learn probabilities; these are not calibrated"
+    else:
+        text = (
+            f"{own['learner']} does not learn probabilities; these are calibrated on dev "
+            f"(temperature {model.temperature:.3g})"
+        )
+    tell(f"arbora: {text}.")

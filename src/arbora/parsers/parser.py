@@ -163,7 +163,6 @@ class Parser(Questions, Calibrating):
         sentence is a feature of first-order models, unless `sources` is False. With
         `calibration_share`, that share of dev is used for nothing but `calibrate`, at the end.
         """
-
         from arbora.fitting.experts import fit_parser
         from arbora.fitting.fit import Fit, check_fit
         from arbora.neural.encoder_folder import read_encoder
