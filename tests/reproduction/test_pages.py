@@ -64,3 +64,13 @@ def test_original_data_are_as_good_as_published_or_discussed(paper):
                 continue  # differences, sizes of data, certificates
             if ours < value:
                 assert f"{language}, {column}" in remarks, (name, language, column, value, ours)
+
+
+def test_the_summary_is_that_of_the_pages(paper):
+    claims = contents(paper)["claims"]
+    decisions = [next(iter(one["verdicts"].values()))["decision"] for one in claims]
+    times = json.loads((FOLDER / f"{paper}-times.json").read_text(encoding="utf-8"))
+    kinds = ("holds", "does not hold", "not testable here")
+    cells = [times["runs"], times["processor_minutes"], *map(decisions.count, kinds)]
+    index = (FOLDER / "index.md").read_text(encoding="utf-8")
+    assert f"({paper}.md) | {' | '.join(map(str, cells))} |" in index
