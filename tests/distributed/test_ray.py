@@ -85,7 +85,7 @@ def test_folders_have_the_same_bytes(corpus, model, tmp_path):
     assert (again["finished_before"], again["parsed"]) == (4, 0)
     other = invoke(*shared, cluster, "--ray", "--probabilities")
     assert other.exit_code == 2
-    assert "belongs to a run with probabilities false, not true" in other.stderr
+    assert "belongs to a run without probabilities" in other.stderr
     assert contents(plain) == contents(cluster)
 
 
