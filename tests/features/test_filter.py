@@ -49,13 +49,15 @@ def test_what_is_never_seen_is_dropped():
 
 def test_lengths_at_the_bound():
     learn = tagged("ABBBA", [0, 1, 2, 3, 1])  # A over A, four words to the right
-    features, encoded = encode([learn, tagged("ABBBABA")])
+    features, encoded = encode([learn, tagged("ABBBABA"), tagged("ABBBBA")])
     lengths = learn_arc_filter(encode([learn])[1], learn.heads)
     kept = filtered(features, lengths, encoded, 1) == 0.0
     assert kept[1, 5]
     assert kept[5, 7]
     assert not kept[1, 7]
     assert not kept[5, 1]  # the other direction
+    longer = filtered(features, lengths, encoded, 2) == 0.0
+    assert not longer[1, 6]  # one word more than ever seen
 
 
 @settings(max_examples=60)
