@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from arbora import SpanningTrees
+from arbora import ProjectiveTrees, SpanningTrees
 from arbora.testing import EnumeratedTrees
 from tests.helpers import cyclic_scores, level_scores, random_scores
 
@@ -84,12 +84,13 @@ def test_marginals_of_forty_words(kind, root, make, rng):
     assert (frequency[rare] * count <= 40).all()
 
 
-def test_root_is_drawn_from_its_marginal_not_from_its_score():
+@pytest.mark.parametrize("trees_of", [SpanningTrees, ProjectiveTrees])
+def test_root_is_drawn_from_its_marginal_not_from_its_score(trees_of):
     """The trap of biased root-constrained samplers: exp(score) is not the root's probability."""
     scores = np.zeros((4, 4))
     scores[0] = [0, 0, 2, 0]
     scores[2, 1] = scores[2, 3] = -3.0  # the best-scored root word is a poor root
-    trees = SpanningTrees(scores)
+    trees = trees_of(scores)
     drawn = trees.sample(DRAWS, seed=5)
     share = np.mean(drawn[:, 1] == 0)
     assert abs(share - trees.marginals[0, 2]) < 0.01
